@@ -1,4 +1,4 @@
-//! Conversions and reports, beside the time order that they need.
+//! Benchmarks of conversions and reports, and of reading in time order, which they include.
 
 #![allow(missing_docs, reason = "criterion's macros")]
 #![allow(clippy::restriction, clippy::pedantic)]
@@ -15,7 +15,8 @@ use nettrace_benches::pass::{self, Input, Mode};
 use nettrace_benches::{analyse, gate};
 use std::hint::black_box;
 
-/// Formats of three kinds: stacks summed up, stacks one after the other, timelines.
+/// Formats with summed stacks (`folded`, `pprof`, `svg`), with a sequence of stacks (`speedscope`),
+/// and with timelines.
 const FORMATS: [&str; 7] =
     ["folded", "pprof", "svg", "speedscope", "chromium", "perfetto", "firefox"];
 

@@ -1,4 +1,4 @@
-//! Finding blocks, without looking into them.
+//! Benchmark of finding blocks without reading their content.
 
 #![allow(missing_docs, reason = "criterion's macros")]
 #![allow(clippy::restriction, clippy::pedantic)]

@@ -1,4 +1,4 @@
-//! Texts, guids and times, of which events are made, beside the standard library's.
+//! Benchmarks of decoding texts, guids and times, compared with the standard library.
 
 #![allow(missing_docs, reason = "criterion's macros")]
 #![allow(clippy::restriction, clippy::pedantic)]
@@ -14,7 +14,7 @@ use std::hint::black_box;
 
 const TEXTS: usize = 2_000;
 
-/// Makes texts of this many code units, one after the other as payloads hold them.
+/// Makes texts of `units` code units each, stored as in payloads.
 fn texts(letters: &[char], units: usize) -> Vec<Vec<u8>> {
     let mut random = Random::new(units as u64);
     let text = |_| {

@@ -1,5 +1,4 @@
-//! Analyses of a trace whose results are thrown away: files of other formats, and
-//! reports, alone and several in one pass.
+//! Conversions and reports, alone and several in one pass, whose results are thrown away.
 
 use crate::pass::{Input, mapped};
 use nettrace_analysis::convert::{ConvertOptions, Format};
@@ -13,7 +12,7 @@ use std::path::Path;
 /// Converts a trace as `nettrace convert` does. Returns the number of events.
 ///
 /// # Errors
-/// When there is no such format, or the trace cannot be read or has nothing to show.
+/// When there is no such format, or when the trace cannot be read or is empty in this format.
 pub fn convert(file: &Path, format: &str, input: Input) -> io::Result<u64> {
     let format = Format::by_name(format).ok_or_else(|| io::Error::other("no such format"))?;
     match input {
@@ -32,11 +31,11 @@ fn converted<S: Source>(reader: Reader<S>, format: &Format) -> io::Result<u64> {
     events(&outcome, 1)
 }
 
-/// Makes the reports of a trace in one pass: `gc` and the like, or `gc+exceptions`.
-/// Returns the number of events.
+/// Makes the reports of a trace in one pass: one report, such as `gc`, or several, such as
+/// `gc+exceptions`. Returns the number of events.
 ///
 /// # Errors
-/// When there are no such reports, or the trace cannot be read or has nothing for them.
+/// When there are no such reports, or when the trace cannot be read or has no events for them.
 pub fn report(file: &Path, name: &str) -> io::Result<u64> {
     let stream = std::fs::read(file)?;
     match name {
@@ -63,7 +62,8 @@ pub fn reports<R: Reports>(reports: R, stream: &[u8]) -> io::Result<u64> {
     events(&outcome, pass.finish().events)
 }
 
-/// Returns the events of a trace if `found` of them, at least one, were for a report.
+/// Returns the number of events of a complete trace. `found`, the number of events for a report,
+/// must not be 0.
 fn events(outcome: &Outcome, found: u64) -> io::Result<u64> {
     if !outcome.is_complete || found == 0 {
         return Err(io::Error::other(format!("the trace has nothing for a report: {outcome}")));

@@ -1,26 +1,24 @@
-//! A pass over events in one number.
+//! Checksums of passes over events.
 
 use crate::floor::Header;
 use nettrace_parser::{Event, Guid};
 
-/// Events folded together. The result does not depend on their order, so that passes over
-/// blocks in any order agree. It has several sums side by side, so that they do not wait
-/// for each other.
+/// Checksum of events. It does not depend on their order, so passes over blocks in any order agree.
+/// It consists of several sums, so that an addition need not wait for the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Checksum {
-    /// Number of events that were folded in.
+    /// Number of events.
     pub events: u64,
     sums: [u64; 4],
 }
 
 impl Checksum {
-    /// Makes the checksum of a pass that writes events instead of folding them: lines and
-    /// bytes.
+    /// Creates the checksum of a pass that writes events, from the numbers of lines and bytes.
     pub fn of_output(lines: u64, bytes: u64) -> Checksum {
         Checksum { events: lines, sums: [bytes, 0, 0, 0] }
     }
 
-    /// Folds every field of an event's header, and the payload's length.
+    /// Adds every field of an event's header, and the length of the payload.
     #[inline(always)]
     pub fn fold_header(&mut self, event: &Event<'_>) {
         self.events += 1;
@@ -45,8 +43,7 @@ impl Checksum {
         self.add(at + 1, (id >> 64) as u64);
     }
 
-    /// Folds a header as it is stored, in the fewest instructions that still notice a
-    /// change of any field.
+    /// Adds a header as stored, with the fewest instructions that notice a change of any field.
     #[inline(always)]
     pub fn fold_stored(&mut self, header: &Header) {
         self.events += 1;
@@ -61,7 +58,7 @@ impl Checksum {
         self.add(3, (header.related >> 64) as u64);
     }
 
-    /// Folds a number in.
+    /// Adds a number.
     #[inline(always)]
     pub fn fold_number(&mut self, number: u64) {
         self.add(3, number);
@@ -78,7 +75,7 @@ impl Checksum {
         self.sums[at] = self.sums[at].wrapping_add(number);
     }
 
-    /// Joins two parts of a pass.
+    /// Adds the checksum of another part of the pass.
     pub fn join(self, other: Checksum) -> Checksum {
         let mut joined = self;
         joined.events += other.events;
@@ -88,7 +85,7 @@ impl Checksum {
         joined
     }
 
-    /// Returns all of it in 64 bits.
+    /// Returns the checksum in 64 bits.
     pub fn value(&self) -> u64 {
         let mix = |value: u64, sum: &u64| {
             (value ^ sum).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)

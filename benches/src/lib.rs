@@ -1,10 +1,9 @@
-//! Measures how fast reading is: traces of any size, passes over them, and the gate.
+//! Measurements of reading: traces of any size, passes over them, and the gate.
 //!
-//! - [`make`]: traces, synthetic or a real one repeated.
+//! - [`make`]: synthetic traces, and real traces that are repeated.
 //! - [`pass`]: one pass over a trace, which leaves a [`checksum`](checksum::Checksum); [`ndjson`] writes
 //!   events; [`analyse`] converts them and makes reports.
-//! - [`floor`]: two passes to compare with: one looks at every byte once, one decodes headers as nom's
-//!   documentation would have it.
+//! - [`floor`]: passes with which reading is compared.
 //! - [`memory`]: allocations and memory of the process.
 //! - [`gate`]: limits on instructions, allocations and memory.
 #![allow(clippy::restriction, clippy::pedantic)]

@@ -4,7 +4,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use std::alloc::System;
 use std::fs;
 
-/// The system's allocator, counting. A binary that wants counts installs it:
+/// The system's allocator with counters. A binary installs it with
 /// `#[global_allocator] static ALLOCATOR: &Counting = &COUNTING;`
 pub type Counting = StatsAlloc<System>;
 
@@ -18,13 +18,13 @@ pub fn allocations() -> u64 {
     (stats.allocations + stats.reallocations) as u64
 }
 
-/// Returns the maximum number of bytes that the process has held, with pages of mapped
-/// files, or `None` where the system does not say.
+/// Returns the maximum resident memory of the process in bytes, including pages of mapped files;
+/// `None` if the system does not tell.
 pub fn peak_bytes() -> Option<u64> {
     status("VmHWM:")
 }
 
-/// Returns the number of bytes that the process holds now and that no file backs.
+/// Returns the current resident memory of the process in bytes, without pages of files.
 pub fn anonymous_bytes() -> Option<u64> {
     status("RssAnon:")
 }

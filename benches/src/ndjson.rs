@@ -1,5 +1,5 @@
-//! Events as NDJSON, as `nettrace events --format ndjson --order file` and `--order time`
-//! write them, to a destination that costs nothing.
+//! Passes that write events as `nettrace events --format ndjson` does, in file or time order, to a
+//! destination that only counts.
 
 use crate::checksum::Checksum;
 use crate::pass::{Input, PassResult, mapped};
@@ -11,10 +11,10 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Size at which a page is handed on, in bytes, as in the command.
+/// Size of a page of output, in bytes, as in the command.
 const PAGE_BYTES: usize = 64 * 1024;
 
-/// Writes a trace. The checksum is the number of bytes.
+/// Writes a trace. The checksum consists of the numbers of lines and bytes.
 ///
 /// # Errors
 /// The errors of reading.
@@ -26,7 +26,7 @@ pub fn pass(path: &Path, order: Order, input: Input, threads: usize) -> io::Resu
     }
 }
 
-/// Counts the output.
+/// Destination that counts events and bytes.
 #[derive(Debug, Default)]
 struct Nowhere {
     events: u64,
@@ -88,7 +88,7 @@ fn by_several(path: &Path, order: Order, threads: usize) -> io::Result<PassResul
         EventParts::for_writer(&writer()).ok_or_else(|| io::Error::other("not divisible"))?;
     let mut nowhere = Nowhere::default();
     let collect = |mut page: Page| {
-        // Each event has a line; only the pages come back from the threads.
+        // The threads return pages, in which each event is a line.
         nowhere.events += page.filled().iter().filter(|byte| **byte == b'\n').count() as u64;
         nowhere.take(&mut page);
         parts.reuse(page);

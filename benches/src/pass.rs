@@ -1,4 +1,4 @@
-//! One pass over a trace: opened, read to its end, folded into a checksum.
+//! One pass over a trace: it is opened, read to its end, and summed up in a checksum.
 
 use crate::checksum::Checksum;
 use crate::{memory, ndjson};
@@ -12,7 +12,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// What a pass does with each event.
+/// Parts of an event that a pass reads, and the order of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// All header fields, in file order.
@@ -21,13 +21,14 @@ pub enum Mode {
     Ordered,
     /// Header fields and every payload value, in file order.
     Fields,
-    /// Every payload value in time order, as TraceEvent's `timefields`.
+    /// Header fields and every payload value, in time order, as the mode `timefields` for
+    /// TraceEvent.
     OrderedFields,
     /// NDJSON in file order.
     Ndjson,
     /// NDJSON in time order.
     OrderedNdjson,
-    /// Places of blocks, without their events.
+    /// Positions of blocks, without their events.
     Index,
 }
 
@@ -54,22 +55,22 @@ impl Mode {
     }
 }
 
-/// How a file is read.
+/// Way in which a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// The fastest way: mapped into memory piece by piece, or read at positions by
-    /// several threads in file order.
+    /// The fastest way: mapped into memory piece by piece, or, in file order with several threads,
+    /// read at positions.
     Mapped,
-    /// By `read`, through a buffer, with one thread.
+    /// With `read`, through a buffer, by one thread.
     Read,
 }
 
 /// The result of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PassResult {
-    /// The events, folded together.
+    /// Checksum of the events.
     pub checksum: Checksum,
-    /// Whether nothing is lost, damaged, out of order or missing at the end.
+    /// Whether the trace is complete, without losses, damage or events out of order.
     pub is_intact: bool,
 }
 
@@ -82,7 +83,7 @@ impl PassResult {
 /// Opens `path` and makes one pass.
 ///
 /// # Errors
-/// The errors of reading.
+/// Errors of reading.
 pub fn file(path: &Path, mode: Mode, input: Input, threads: usize) -> io::Result<PassResult> {
     match (mode, input) {
         (Mode::Ndjson, _) => ndjson::pass(path, Order::File, input, threads),
@@ -103,8 +104,7 @@ pub fn file(path: &Path, mode: Mode, input: Input, threads: usize) -> io::Result
 /// When it cannot be opened or mapped.
 #[expect(unsafe_code, reason = "benchmarks read files that nobody else has")]
 pub fn mapped(path: &Path) -> io::Result<MappedFile> {
-    // SAFETY: the traces of a benchmark are written before it begins, and not changed
-    // until it ends.
+    // SAFETY: the traces of a benchmark are not changed while it runs.
     unsafe { MappedFile::open(path) }
 }
 
@@ -129,21 +129,19 @@ fn source<S: Source>(source: S, mode: Mode) -> io::Result<PassResult> {
     }
 }
 
-/// Finds all blocks: each counts as an event does elsewhere, and its place goes into the
-/// checksum.
+/// Finds all blocks. The checksum counts blocks instead of events, and has their positions.
 fn index<S: Source>(mut reader: Reader<S>) -> io::Result<PassResult> {
     let mut sum = Checksum::default();
     while let Some(block) = reader.next_block().map_err(io::Error::other)? {
         sum.events += 1;
         sum.fold_number(block.span.start.rotate_left(20) ^ u64::from(block.span.len));
     }
-    // Without events nothing is known about losses.
+    // Losses are unknown, because no event was read.
     let is_intact = reader.is_complete() && reader.damage().findings().is_empty();
     Ok(PassResult { checksum: sum, is_intact })
 }
 
-/// Measures the maximum memory that no file backs while a mapped file is read, by looking
-/// now and then.
+/// Measures the maximum memory that no file backs while a mapped file is read, every 50,000 events.
 ///
 /// # Errors
 /// As [`file()`].
@@ -161,7 +159,8 @@ pub fn anonymous_peak(path: &Path) -> io::Result<u64> {
     Ok(peak)
 }
 
-/// Folds events: a short visitor that is inlined into the loop over a block.
+/// Visitor that adds events to a checksum. It is small, so that it is inlined into the loop over a
+/// block.
 trait Fold: Visit + Default {
     fn sum(self) -> Checksum;
 }
@@ -183,7 +182,7 @@ fn at_positions<F: Fold>(path: &Path, order: Order, threads: usize) -> io::Resul
     in_regions::<_, F>(|| file.reopened(), order, threads)
 }
 
-/// Reads regions with several threads.
+/// Reads the regions of a trace with several threads.
 fn in_regions<S: Source, F: Fold>(
     source: impl Fn() -> S + Sync,
     order: Order,
@@ -203,7 +202,7 @@ fn in_regions<S: Source, F: Fold>(
     Ok(PassResult::new(sum, &outcome))
 }
 
-/// Folds the header alone.
+/// Adds the header.
 #[derive(Default)]
 struct Headers(Checksum);
 
@@ -220,7 +219,7 @@ impl Fold for Headers {
     }
 }
 
-/// Folds the header, the schema and the stack.
+/// Adds the header, the schema and the stack.
 #[derive(Default)]
 struct SchemaAndStack(Checksum);
 
@@ -228,7 +227,7 @@ impl Visit for SchemaAndStack {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
         self.0.fold_header(&event);
-        // Only the event's type and its stack have these.
+        // The number of fields needs the event type, the leaf needs the stack.
         let fields = event.schema().map_or(0, |schema| schema.fields.len() as u64);
         let leaf = event.stack().addresses().next().unwrap_or(0);
         self.0.fold_number(fields ^ leaf);
@@ -241,7 +240,7 @@ impl Fold for SchemaAndStack {
     }
 }
 
-/// Folds the header and every value of the payload.
+/// Adds the header and every value of the payload.
 #[derive(Default)]
 struct AllFields(Checksum);
 
@@ -259,7 +258,7 @@ impl Fold for AllFields {
     }
 }
 
-/// Folds the values of a payload.
+/// Adds the values of a payload.
 struct Values<'s>(&'s mut Checksum);
 
 impl<'r> VisitValues<'r> for Values<'_> {
@@ -274,7 +273,7 @@ impl<'r> VisitValues<'r> for Values<'_> {
     }
 }
 
-/// Returns a number for which the value has to be decoded.
+/// Returns a number that depends on the decoded value.
 #[inline(always)]
 fn value(value: &Value<'_>) -> u64 {
     match value {
@@ -289,7 +288,7 @@ fn value(value: &Value<'_>) -> u64 {
         Value::I64(value) => *value as u64,
         Value::F32(value) => u64::from(value.to_bits()),
         Value::F64(value) => value.to_bits(),
-        // Where a text ends had to be searched for.
+        // The length of a text is known only after the search for its end.
         Value::Utf16(text) => text.bytes().len() as u64,
         Value::Utf8(text) => text.bytes().len() as u64,
         Value::Bytes(bytes) => bytes.len() as u64,

@@ -1,11 +1,11 @@
-//! Reproducible pseudo-random numbers: the same trace on every machine.
+//! Reproducible pseudo-random numbers, so that traces are equal on every machine.
 
-/// Numbers by SplitMix64: 64 bits of state, every value once in a period.
+/// The SplitMix64 generator.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// Makes numbers that depend on `seed` alone.
+    /// Creates a generator whose numbers depend on `seed` alone.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }

@@ -1,4 +1,4 @@
-//! What `make-trace` writes is a valid trace, whatever it is made from.
+//! Tests that all traces of `make-trace` are valid.
 
 use nettrace_benches::floor::{self, idiom};
 use nettrace_benches::make::Case;
@@ -9,7 +9,7 @@ use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use std::collections::HashSet;
 
-/// Asserts that a stream reads back whole in both orders, with this number of events.
+/// Asserts that a stream can be read without damage in both orders, and has `events` events.
 fn assert_valid(stream: &[u8], events: u64, what: &str) {
     for mode in [Mode::Raw, Mode::Ordered] {
         let seen = pass::memory(stream, mode).unwrap();
@@ -74,7 +74,7 @@ fn traces_of_very_many_things_have_that_many_and_lose_nothing() {
 
 #[test]
 fn synthetic_headers_and_payloads_have_the_documented_sizes() {
-    // Bytes a header and a payload, as the table in `make` has them.
+    // Mean bytes of a header and of a payload, from the table of `make`.
     let documented = [
         (Case::Uniform, 4.0, 14.8),
         (Case::Mixed, 4.4, 12.5),

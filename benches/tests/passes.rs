@@ -1,4 +1,4 @@
-//! Passes see the same events, however they are made.
+//! Tests that all modes and inputs of a pass see the same events.
 
 use nettrace_benches::make::Case;
 use nettrace_benches::pass::{self, Input, Mode};

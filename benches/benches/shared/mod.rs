@@ -1,16 +1,15 @@
-//! The parts that all groups share.
+//! Helpers of all benchmark programs.
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput};
 use std::time::Duration;
 
-/// Size of the traces that are measured, in bytes: more than the L2 cache, less than the
-/// L3.
+/// Size of the measured traces, in bytes: larger than the L2 cache, smaller than the L3 cache.
 #[allow(dead_code, reason = "primitives have no trace")]
 pub(crate) const TRACE_BYTES: u64 = 8_000_000;
 
-/// Begins a group in which every case goes over this many events (or other things that
-/// are counted) and bytes.
+/// Begins a group of benchmarks in which every case processes the given number of elements (such as
+/// events) and bytes.
 pub(crate) fn group<'c>(
     criterion: &'c mut Criterion,
     name: &str,

@@ -1,13 +1,13 @@
-//! Measures how often `nettrace diff` is right: runs of one program are drawn again and
-//! again and compared with each other (any finding is a false alarm) and with runs of its
-//! variants (how often is the change found?). `docs/diff.md` has the table.
+//! Measures how often `nettrace diff` is right. Runs of one program are drawn at random and
+//! compared with each other, where any finding is a false alarm, and with runs of its variants,
+//! where the change should be found. `docs/diff.md` has the table.
 //!
 //! ```sh
 //! cargo xtask ab ../shared/ab
 //! ```
 //!
-//! Traces are named after their variant: `base1.nettrace.gz`, `slow1.2-3.nettrace`. The
-//! variant that the others are compared with is `base`.
+//! Traces are named after their variant: `base1.nettrace.gz`, `slow1.2-3.nettrace`. All variants are
+//! compared with `base`.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_analysis::AnalysisOptions;
@@ -20,7 +20,7 @@ use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 
-/// The variant that did not change.
+/// Variant with which all others are compared.
 const BASE: &str = "base";
 /// Numbers of runs on each side.
 const SIDES: [usize; 4] = [1, 2, 3, 5];
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Reads the runs, by variant.
+/// Reads the runs of all variants.
 fn read(folder: &Path) -> Result<BTreeMap<String, Vec<MeasuredTrace>>, Box<dyn Error>> {
     let mut variants: BTreeMap<String, Vec<MeasuredTrace>> = BTreeMap::new();
     let mut files = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
@@ -79,7 +79,7 @@ fn read(folder: &Path) -> Result<BTreeMap<String, Vec<MeasuredTrace>>, Box<dyn E
     Ok(variants)
 }
 
-/// Draws this many of the runs, each at most once.
+/// Draws `count` of the runs, each at most once.
 fn draw(runs: &[MeasuredTrace], count: usize, random: &mut Random) -> Vec<MeasuredTrace> {
     let mut left: Vec<&MeasuredTrace> = runs.iter().collect();
     let mut drawn = Vec::with_capacity(count);
@@ -90,7 +90,7 @@ fn draw(runs: &[MeasuredTrace], count: usize, random: &mut Random) -> Vec<Measur
     drawn
 }
 
-/// The findings of many comparisons.
+/// Numbers of comparisons with findings.
 #[derive(Default)]
 struct Found {
     any: u32,

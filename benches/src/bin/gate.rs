@@ -1,5 +1,5 @@
-//! Fails when reading takes more instructions, allocations or memory than its limits
-//! allow. See `benches/README.md`.
+//! Fails when reading exceeds its limits for instructions, allocations or memory. See
+//! `benches/README.md`.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_benches::gate::{self, child, report::GateReport};

@@ -1,4 +1,5 @@
-//! Writes a valid trace of any size, or one with very many different things.
+//! Writes a valid trace of any size, or with any number of different stacks, methods, threads or
+//! types.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_benches::make::scale::Scale;

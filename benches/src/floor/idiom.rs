@@ -1,6 +1,5 @@
-//! Event headers as nom's documentation would have them: leaves from `nom::number`,
-//! optional fields by `cond`, the default error type, the event returned by value, a loop
-//! around it.
+//! Decoder of event headers in the style of nom's documentation: leaves from `nom::number`,
+//! optional fields by `cond`, the default error type, and events returned by value.
 
 use super::{BlockRows, Header};
 use crate::checksum::Checksum;
@@ -124,7 +123,7 @@ fn rows<'a>(
 /// Decodes all headers.
 ///
 /// # Panics
-/// If a row does not fit, or is in the fixed form of versions 3 to 5.
+/// If a row is cut off, or has the uncompressed layout of versions 3 to 5.
 #[inline(never)]
 pub fn decode(stream: &[u8], blocks: &[BlockRows]) -> Checksum {
     let mut sum = Checksum::default();

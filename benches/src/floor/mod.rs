@@ -1,14 +1,12 @@
-//! The floors that reading is compared with: a pass that looks at every byte once, and
-//! header decoding through nom's combinators, as its documentation would have it
-//! ([`idiom`]).
+//! Passes with which reading is compared: one looks at every byte once, another decodes headers in
+//! the style of nom's documentation ([`idiom`]).
 
 pub mod idiom;
 
 use nettrace_parser::raw::BlobEncoding;
 use nettrace_parser::{BlockKind, Reader, raw};
 
-/// Returns the sum of all bytes, eight at a time: no reader that looks at all of its
-/// input is faster.
+/// Returns the sum of all bytes, eight at a time. No reader of the whole input can be faster.
 #[inline(never)]
 pub fn touch(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -49,21 +47,20 @@ pub struct Header {
     pub label_list: u32,
     /// Number of bytes of the payload.
     pub payload_size: u32,
-    /// Whether nothing after it is older.
+    /// Whether no later event is older.
     pub is_sorted: bool,
 }
 
-/// The rows of one event block, as bytes of the stream.
+/// Rows of one event block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockRows {
-    /// Their place in the stream.
+    /// Positions in the stream.
     pub range: std::ops::Range<usize>,
-    /// How their headers are written.
+    /// Encoding of the headers.
     pub encoding: BlobEncoding,
 }
 
-/// Finds the rows of all event blocks of a stream beforehand, so that only decoding is
-/// compared.
+/// Finds the rows of all event blocks of a stream, so that a measurement covers decoding alone.
 ///
 /// # Panics
 /// If the stream cannot be read.

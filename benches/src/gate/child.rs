@@ -1,4 +1,4 @@
-//! One pass in a process of its own, alone or under callgrind.
+//! Passes in processes of their own, with or without callgrind.
 
 use crate::floor::{self, idiom};
 use crate::pass::{self, Input, Mode};
@@ -8,19 +8,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The first argument of the gate when it is such a process.
+/// First argument of the gate when it is started for one pass.
 pub const FLAG: &str = "--one-pass";
 
-/// Work in place of a mode: nom's idiom decodes all headers in memory.
+/// Work besides the modes: decodes all headers in memory by nom's idiom.
 pub const IDIOM: &str = "idiom";
 
-/// Work in place of a mode: the command `nettrace stats` runs.
+/// Work besides the modes: runs the command `nettrace stats`.
 pub const STATS: &str = "stats";
 
-/// Prefix of the names of reports, in place of a mode.
+/// Prefix of the names of reports as work.
 const REPORT: &str = "report:";
 
-/// The result of a pass in its own process.
+/// Result of a pass in a process of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Child {
     /// Number of events seen.
@@ -29,20 +29,20 @@ pub struct Child {
     pub allocations: u64,
     /// Maximum memory held, in bytes.
     pub peak: u64,
-    /// Maximum memory that no file backs, in bytes, where it was measured.
+    /// Maximum memory that no file backs, in bytes; 0 if not measured.
     pub anonymous: u64,
-    /// Number of instructions, if they were counted.
+    /// Number of instructions; 0 if not counted.
     pub instructions: u64,
 }
 
-/// How the process reads its file.
+/// Way in which the process reads its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// The file is mapped.
     Mapped,
-    /// The file is read by `read`.
+    /// The file is read with `read`.
     Read,
-    /// The file is mapped and read in its order; the memory is measured now and then.
+    /// The file is mapped and read in file order, while the memory is measured repeatedly.
     Watched,
 }
 
@@ -51,25 +51,25 @@ impl Access {
         [(Access::Mapped, "mapped"), (Access::Read, "read"), (Access::Watched, "watched")];
 }
 
-/// Returns whether there is such work: a mode, a format, reports, [`IDIOM`] or [`STATS`].
+/// Returns whether `name` is work: a mode, a format, reports, [`IDIOM`] or [`STATS`].
 pub fn is_work(name: &str) -> bool {
     let is_report = name.starts_with(REPORT);
     is_report || [IDIOM, STATS].contains(&name) || Mode::of_name(name).is_some() || is_format(name)
 }
 
-/// Returns whether it is a format. NDJSON is a mode, too: written in the order of the
-/// file, without an analysis.
+/// Returns whether `name` is a format of conversions. NDJSON is none here, because it is a mode,
+/// which writes it without an analysis.
 fn is_format(name: &str) -> bool {
     Mode::of_name(name).is_none() && Format::by_name(name).is_some()
 }
 
-/// Returns whether instructions can be counted here.
+/// Returns whether instructions can be counted on this machine.
 pub fn has_callgrind() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Makes the pass that the arguments after [`FLAG`] describe, and prints what
-/// [`Child::run`] reads.
+/// Makes the pass that the arguments after [`FLAG`] describe, and prints the result for
+/// [`Child::run`].
 ///
 /// The errors of the pass.
 pub fn serve(arguments: &[String]) -> io::Result<()> {
@@ -101,7 +101,7 @@ pub fn serve(arguments: &[String]) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the path of the command, as it is built beside the gate.
+/// Returns the path of the command, which is built into the folder of the gate.
 ///
 /// # Errors
 /// When the gate's own path is not known.
@@ -111,7 +111,7 @@ fn command() -> io::Result<PathBuf> {
 }
 
 impl Child {
-    /// Runs the work alone.
+    /// Runs the work without counting instructions.
     ///
     /// # Errors
     /// When it fails.

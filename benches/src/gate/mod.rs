@@ -1,7 +1,8 @@
-//! Limits on measurements that do not depend on how fast or how busy the machine is.
+//! Limits on instructions, allocations and memory, which do not depend on the speed or the load of
+//! the machine.
 //!
-//! Instructions and allocations are counted in runs of two lengths, so that what is done
-//! once cancels out; memory is measured in a pass over a long trace.
+//! Instructions and allocations are counted in runs of two lengths, so that start-up work cancels
+//! out. Memory is measured in a pass over a long trace.
 
 pub mod child;
 pub mod report;
@@ -15,7 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, mpsc};
 
-/// Returns the folder of the gate's traces: beside the program.
+/// Returns the folder of the gate's traces, which lies beside the program.
 ///
 /// # Errors
 /// When the program's own path is not known.
@@ -27,23 +28,23 @@ pub fn folder() -> io::Result<PathBuf> {
 /// A limit on instructions.
 #[derive(Debug, Clone, Copy)]
 struct Row {
-    /// The work: a mode, a format, or anything else that a process of its own can do.
+    /// Work: a mode, a format, or another name that [`child::is_work`] knows.
     work: &'static str,
     case: Case,
     unit: Unit,
     limit: Limit,
-    /// The goal, if it is not the limit.
+    /// Goal; `None` if the limit is the goal.
     goal: Option<f64>,
 }
 
-/// The value that a limit bounds.
+/// Unit of a limit.
 #[derive(Debug, Clone, Copy)]
 enum Unit {
     /// Instructions for each event.
     Event,
-    /// Instructions for each event, without those of raw iteration.
+    /// Instructions for each event beyond the instructions of raw iteration.
     AboveRaw,
-    /// Instructions as a multiple of the highest of these works.
+    /// Ratio to the highest number of instructions among these works.
     Times(&'static [&'static str]),
 }
 
@@ -64,8 +65,7 @@ impl Row {
         Row { goal: Some(goal), ..self }
     }
 
-    /// Returns the works that have to be measured: its own, and those that it is compared
-    /// with.
+    /// Returns the works to measure: the row's own, and the works with which it is compared.
     fn works(&self) -> impl Iterator<Item = (Case, &'static str)> {
         let others: &[&str] = match self.unit {
             Unit::Event => &[],
@@ -75,7 +75,7 @@ impl Row {
         std::iter::once(self.work).chain(others.iter().copied()).map(|work| (self.case, work))
     }
 
-    /// Returns what is measured, as the table and `benches/README.md` call it.
+    /// Returns the name of the measurement in the table and in `benches/README.md`.
     fn what(&self) -> String {
         let (work, case) = (self.work, self.case.name());
         match self.unit {
@@ -100,10 +100,10 @@ impl Row {
     }
 }
 
-/// Limits on reading and on NDJSON, a few percent above what was reached.
+/// Limits on reading and on NDJSON, a few percent above the measured values.
 const READING: [Row; 16] = [
-    // 3 to 6 of these instructions compare a row's time with the times that its block
-    // states (FORMAT.md 13.6).
+    // 3 to 6 of these instructions compare the time of a row with the range in the header of its
+    // block (FORMAT.md 13.6).
     event("raw", Case::Uniform, 81.0).goal(100.0),
     event("raw", Case::Mixed, 101.5).goal(110.0),
     event("raw", Case::Net10, 130.0).goal(120.0),
@@ -122,17 +122,17 @@ const READING: [Row; 16] = [
     event("ordered-ndjson", Case::Net10, 1_275.0),
 ];
 
-/// Limits on nom's idiom. It takes 395 to 560 instructions an event of the mixed trace,
-/// depending on whether the compiler inlines its functions into its loop. The limits are
-/// a little below the ratio where it does. The goals are 2.5, 3 and 3.
+/// Minimum ratios of nom's idiom to reading. The idiom takes 395 to 560 instructions for an event
+/// of the mixed trace, the fewest if the compiler inlines its functions into the loop. The limits
+/// are a little below the ratios of that case. The goals are 2.5, 3 and 3.
 const IDIOM: [Row; 3] = [
     times(child::IDIOM, Case::Mixed, &["raw"], Limit::AtLeast(3.9)),
     times(child::IDIOM, Case::Net10, &["raw"], Limit::AtLeast(3.5)),
     times(child::IDIOM, Case::Net31, &["raw"], Limit::AtLeast(3.1)),
 ];
 
-/// Limits on fields, with raw iteration; on `stats` with one thread; on conversions,
-/// whose goals are ratios in time; on two reports in one pass.
+/// Limits on decoding fields, including raw iteration; on `stats` with one thread; on conversions,
+/// whose goals are ratios of times; on two reports in one pass.
 const OTHER_WORK: [Row; 17] = [
     event("ordered-fields", Case::Mixed, 412.0),
     event("ordered-fields", Case::Net10, 628.0),
@@ -155,13 +155,13 @@ const OTHER_WORK: [Row; 17] = [
 
 const TOGETHER: Limit = Limit::AtMost(1.42);
 
-/// Number of passes under callgrind that run at a time: they do not disturb each other.
+/// Number of passes under callgrind that run at a time. Their counts do not depend on each other.
 const PASSES_AT_ONCE: usize = 2;
 
-/// Measures everything.
+/// Measures instructions, allocations and memory.
 ///
 /// # Errors
-/// When something cannot be measured at all.
+/// When a measurement fails.
 pub fn run(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     if child::has_callgrind() {
         let rows = [READING.as_slice(), &IDIOM, &OTHER_WORK].concat();
@@ -184,7 +184,8 @@ pub fn counts(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     instructions(&READING, folder, report)
 }
 
-/// Measures what the rows need, each once, and reports a row when all before it are known.
+/// Measures each work of the rows once. Reports the rows in order, each as soon as its works are
+/// measured.
 fn instructions(rows: &[Row], folder: &Path, report: &mut GateReport) -> io::Result<()> {
     let mut works: Vec<(Case, &str)> = Vec::new();
     for work in rows.iter().flat_map(Row::works) {
@@ -221,12 +222,12 @@ fn instructions(rows: &[Row], folder: &Path, report: &mut GateReport) -> io::Res
     })
 }
 
-/// Returns the instructions that one event costs, without start-up.
+/// Returns the number of instructions for an event, without start-up.
 ///
 /// # Errors
 /// When callgrind, or a pass under it, fails.
 pub fn instructions_per_event(folder: &Path, case: Case, work: &str) -> io::Result<f64> {
-    // The short trace of the real mix holds a whole copy: all metadata, all shapes.
+    // The shorter trace has to contain a whole copy of the real trace, with all its metadata.
     let unit = match case {
         Case::Net10 => 5_700_000,
         Case::Net31 => 1_300_000,
@@ -243,7 +244,7 @@ pub fn instructions_per_event(folder: &Path, case: Case, work: &str) -> io::Resu
     })
 }
 
-/// Returns what each event adds to a count, from traces of two lengths.
+/// Returns the increase of a count for each event, computed from traces of two lengths.
 fn per_event(
     folder: &Path,
     case: Case,
@@ -251,8 +252,8 @@ fn per_event(
     lengths: [u64; 2],
     count: impl Fn(&Path) -> io::Result<(u64, u64)>,
 ) -> io::Result<f64> {
-    // Each work has a folder, since others may need a trace of that length at the same
-    // time.
+    // Each work has a folder of its own, because works run in parallel and would write the same
+    // file.
     let folder = folder.join(work.replace(':', "-"));
     let counted = |bytes| -> io::Result<(f64, f64)> {
         let file = case.file(&folder, bytes)?;
@@ -265,7 +266,7 @@ fn per_event(
     Ok((high - low) / (many - few))
 }
 
-/// Measures allocations an event, after everything has its size.
+/// Measures allocations for each event, after tables and buffers have grown to their size.
 fn allocations(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     for case in [Case::Mixed, Case::Net10, Case::Fat, Case::V6] {
         for mode in [Mode::Raw, Mode::Ordered, Mode::Fields, Mode::Ndjson] {
@@ -275,14 +276,14 @@ fn allocations(folder: &Path, report: &mut GateReport) -> io::Result<()> {
                 Ok((child.events, child.allocations))
             })?;
             let what = format!("allocations, {name}, {}", case.name());
-            // A table may still grow once or twice; an event may not cost any.
+            // A table may still grow once or twice, but no event may allocate.
             report.add(&what, Limit::AtMost(0.001), None, value, "an event");
         }
     }
     Ok(())
 }
 
-/// Measures the memory of passes over 200 MB, each in a process of its own.
+/// Measures the memory of passes over traces of 200 MB.
 fn memory(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     const MIB: f64 = (1 << 20) as f64;
     // 8 MiB and two blocks.
@@ -327,7 +328,7 @@ mod tests {
             let Limit::AtMost(limit) = row.limit else { panic!("{} has no maximum", row.what()) };
             let goal = row.goal.map_or(String::new(), |goal| format!("{goal} "));
             let line = format!("| {} | {limit} | {goal}|", row.what());
-            // The page has commas in numbers, too.
+            // The README has commas in numbers.
             let plain = |text: &str| text.replace(',', "");
             assert!(readme.lines().any(|found| plain(found).starts_with(&plain(&line))), "{line}");
         }

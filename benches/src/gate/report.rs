@@ -1,19 +1,18 @@
-//! The gate's table.
+//! Table of measured values and their limits.
 
 use std::fmt;
 
-/// A bound on a measured value.
+/// Bound of a measured value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limit {
-    /// The value must not be above.
+    /// The value must not be larger.
     AtMost(f64),
-    /// The value must not be below.
+    /// The value must not be smaller.
     AtLeast(f64),
 }
 
 impl Limit {
-    /// Returns whether the value is within the limit. A value that is not a number is
-    /// not.
+    /// Returns whether the value is within the limit; false for NaN.
     pub fn holds(self, value: f64) -> bool {
         match self {
             Limit::AtMost(limit) => value <= limit,
@@ -22,7 +21,7 @@ impl Limit {
     }
 }
 
-/// Measured values against their limits, printed as they come.
+/// Table of measured values and their limits, printed row by row.
 #[derive(Debug, Default)]
 pub struct GateReport {
     failed: usize,
@@ -31,15 +30,14 @@ pub struct GateReport {
 }
 
 impl GateReport {
-    /// Begins the table.
+    /// Prints the heading of the table.
     pub fn begin() -> GateReport {
         println!("{:<44} {:>12} {:>12}  unit", "goal", "limit", "measured");
         GateReport::default()
     }
 
-    /// Adds a value with its limit, and with a goal if that differs: where the goal is
-    /// missed the limit is a few percent above what was reached, so that nothing gets
-    /// worse.
+    /// Adds a value with its limit. `goal` is given if it is missed; then the limit is a few
+    /// percent above the measured value, so that the value gets no worse.
     pub fn add(&mut self, what: &str, limit: Limit, goal: Option<f64>, value: f64, unit: &str) {
         let is_exceeded = !limit.holds(value);
         let missed = goal.filter(|goal| !Limit::AtMost(*goal).holds(value));
@@ -56,13 +54,13 @@ impl GateReport {
         println!("{what:<44} {:>12} {:>12}  {unit}{verdict}", limit.to_string(), number(value));
     }
 
-    /// Notes a value that cannot be measured here.
+    /// Adds a row for a value that cannot be measured on this machine.
     pub fn skip(&mut self, what: &str, why: &str) {
         self.skipped += 1;
         println!("NOT RUN: {what}: {why}");
     }
 
-    /// Prints the verdict. Returns whether all that was measured is within its limits.
+    /// Prints the verdict. Returns whether all measured values are within their limits.
     pub fn end(self) -> bool {
         let verdict = match self.failed {
             0 => "all within their limits".to_owned(),
@@ -82,7 +80,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// Formats a number with three digits or more.
+/// Formats a number with at least three digits.
 fn number(value: f64) -> String {
     match value.abs() {
         large if large >= 100.0 => format!("{value:.0}"),

@@ -1,8 +1,8 @@
-//! `fat`: a rundown, one thread describing its methods in long UTF-16 texts.
+//! `fat`: a rundown in which one thread describes methods in long UTF-16 texts.
 //!
-//! About 85 % of the events are MethodDCEndVerbose with flags 0x80 alone. The others are
-//! their maps from IL to native code, and the first description after each, which names
-//! its type again.
+//! About 85 % of the events are MethodDCEndVerbose whose header has only flag 0x80. The others are
+//! maps from IL to native code, and after each map a MethodDCEndVerbose that also stores its event
+//! type.
 
 use super::session::{EventType, Events, START_TICKS};
 use crate::random::Random;
@@ -64,7 +64,7 @@ pub struct Fat {
 }
 
 impl Fat {
-    /// Makes the source. Its events are equal every time.
+    /// Creates the source. All sources give equal events.
     pub fn new() -> Fat {
         Fat { random: Random::new(3), ticks: START_TICKS, methods: 0, last: METHOD }
     }
@@ -101,7 +101,7 @@ impl Default for Fat {
 
 impl Events for Fat {
     fn types(&self) -> Vec<EventType> {
-        // METHOD and MAP in this order.
+        // In the order of the metadata ids METHOD and MAP.
         vec![EventType::native(PROVIDER, 144, 1), EventType::native(PROVIDER, 150, 0)]
     }
 
@@ -114,7 +114,7 @@ impl Events for Fat {
     }
 
     fn stacks(&mut self) -> Vec<Vec<u64>> {
-        // Runtimes store the empty stack, too.
+        // Runtimes store an empty stack, too.
         vec![Vec::new()]
     }
 

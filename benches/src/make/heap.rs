@@ -1,9 +1,9 @@
-//! `heap`: a dump of the managed heap, three references an object.
+//! `heap`: a dump of the managed heap with three references for each object.
 //!
-//! The objects form a tree in the order in which they were allocated, so that most
-//! references lead nearby; a tenth of the other references lead anywhere, or all of them
-//! (`heap-far`). With 2,000 types and 68.4 bytes an object, 1.368 GB are 20 million
-//! objects and 60 million references.
+//! The objects form a tree in the order of their allocation, so that most references lead to
+//! objects nearby. Of the references outside of the tree, a tenth lead to random objects, or all of
+//! them (`heap-far`). There are 2,000 types and 68.4 bytes for each object, so 1.368 GB are 20
+//! million objects and 60 million references.
 
 use super::session::{EventType, Events, START_TICKS};
 use crate::random::Random;
@@ -30,22 +30,22 @@ pub struct Heap {
     random: Random,
     ticks: u64,
     objects: u64,
-    /// Percentage of the references outside of the tree that lead anywhere.
+    /// Percentage of the references outside of the tree that lead to random objects.
     far: u64,
     written: u64,
-    /// Sizes of the subtrees that come next.
+    /// Sizes of the subtrees that are written next.
     subtrees: Vec<u64>,
     references: VecDeque<u64>,
     object_blocks: u32,
     reference_blocks: u32,
-    /// Number of events that were written before the objects and after them.
+    /// Number of events that were written before the objects.
     begun: u64,
     ended: u8,
 }
 
 impl Heap {
-    /// Makes the source of a dump that fits into this many bytes, and of what fills them
-    /// up. Its events are equal every time.
+    /// Creates the source of a dump of at most `bytes` bytes; events after the dump fill up the
+    /// rest. Equal arguments give equal events.
     pub fn new(bytes: u64, far: u64) -> Heap {
         let objects = (bytes * 10 / 684).max(1);
         Heap {
@@ -67,7 +67,7 @@ impl Heap {
         FIRST + STRIDE * object
     }
 
-    /// Writes an object with its references: to its children, and to others.
+    /// Writes an object with its references to its children and to others.
     fn object(&mut self, sink: &mut Sink) {
         let at = self.written;
         self.written += 1;
@@ -109,7 +109,7 @@ impl Heap {
         }
     }
 
-    /// Writes the next payload. Returns the kind of its event.
+    /// Writes the next payload. Returns the index of its event type in [`KINDS`].
     fn payload(&mut self, sink: &mut Sink) -> u32 {
         if self.begun == 0 {
             self.begun = 1;

@@ -1,9 +1,9 @@
-//! `mixed`: sixteen threads, 32 types, and header shapes that cannot be predicted; `v6`
-//! and `v6c` have these events in version 6.
+//! `mixed`: sixteen threads, 32 types, and header shapes that cannot be predicted. `v6` and `v6c`
+//! have these events in version 6.
 //!
-//! Each thread's run of about 128 events covers the time of the other threads' runs
-//! beside it, as a runtime flushes one thread's buffer after the other. In version 6
-//! events come in time order, as one-collect writes them.
+//! The runs of all threads in a batch, about 128 events each, cover the same span of time, because
+//! a runtime flushes one thread's buffer after the other. In version 6 events are in time order, as
+//! one-collect writes them.
 
 use super::rows::Layout;
 use super::session::{EventType, Events, START_TICKS};
@@ -26,7 +26,7 @@ pub struct Mixed {
     /// Number of events left in the thread's run.
     left: u64,
     ticks: u64,
-    /// Tick at which the present batch of runs began.
+    /// Tick at which the current batch of runs began.
     batch: u64,
     newest: u64,
 }
@@ -47,12 +47,12 @@ impl Mixed {
         }
     }
 
-    /// Makes the source of events of version 4.
+    /// Creates the source of events of version 4.
     pub fn v4() -> Mixed {
         Mixed::new(Version::V4, Layout::Compressed)
     }
 
-    /// Makes the source of events of version 6.
+    /// Creates the source of events of version 6.
     pub fn v6(layout: Layout) -> Mixed {
         Mixed::new(Version::V6, layout)
     }
@@ -143,7 +143,7 @@ impl Events for Mixed {
 
     fn capture_threads(&self) -> Vec<u64> {
         match (self.version, self.layout) {
-            // one-collect writes everything by one "thread".
+            // one-collect has one capture thread for all events.
             (Version::V6, Layout::Compressed) => vec![0],
             _ => (0..THREADS).map(|thread| self.thread_id(thread)).collect(),
         }
@@ -177,7 +177,7 @@ impl Events for Mixed {
         if self.random.chance(55) {
             self.stack = self.random.between(1, STACKS) as u32;
         }
-        // A batch's first event is its oldest.
+        // The first event of a batch is its oldest.
         if !is_sorted || self.version == Version::V6 {
             self.ticks += match self.random.below(100) {
                 0..50 => self.random.between(1, 127),
@@ -203,7 +203,7 @@ impl Events for Mixed {
     }
 
     fn flags(&self, needed: u8) -> u8 {
-        // one-collect sets all flags but the one without meaning.
+        // one-collect sets all flags that have a meaning in version 6.
         if self.version == Version::V6 { 0xdf } else { needed }
     }
 }

@@ -9,11 +9,11 @@
 //! | `v6c` | version 6, compressed as one-collect writes: all flags, always | 11.1 / 12.5 |
 //! | `heap` | a dump of the managed heap: objects, three references each | 30 / 64,000 |
 //! | `heap-far` | such a dump, in which all references outside of the tree lead anywhere | 30 / 64,000 |
-//! | `stacks`, `methods`, `threads`, `threads-v6`, `types`, `providers` | very many different ones, see [`scale`] | |
-//! | a file | its events again and again, later and later | as they are |
+//! | `stacks`, `methods`, `threads`, `threads-v6`, `types`, `providers` | very many different stacks, methods, …: see [`scale`] | |
+//! | a file | the events of the file, repeated with later times | as in the file |
 //!
-//! All are valid: complete, no event missing by the numbers, no thread restarted, none
-//! out of order beyond what sequence points and sorted marks put right.
+//! All are valid: complete, without losses or restarted threads, and no event is out of order
+//! beyond what sequence points and sorted marks allow.
 
 pub mod fat;
 pub mod heap;
@@ -28,7 +28,7 @@ pub mod uniform;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The size of what was written.
+/// Size of a written trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Written {
     /// Number of events.
@@ -85,7 +85,7 @@ impl Case {
         (Case::Clr, "net10-clr"),
     ];
 
-    /// The cases with which reading is measured.
+    /// Cases with which reading is measured.
     pub const READ: [Case; 8] = [
         Case::Uniform,
         Case::Mixed,
@@ -107,14 +107,13 @@ impl Case {
         Case::ALL.into_iter().find(|(_, known)| *known == name).map(|(case, _)| case)
     }
 
-    /// Writes a trace of at least `bytes` bytes. The last block and its stacks come on
-    /// top.
+    /// Writes a trace of at least `bytes` bytes, and at most one block and its stacks more.
     ///
     /// # Errors
-    /// What `out` reports.
+    /// Errors of `out`.
     ///
     /// # Panics
-    /// If a trace of the repository is not there.
+    /// If a trace of the repository is missing.
     pub fn write(self, out: impl Write, bytes: u64) -> io::Result<Written> {
         let repeated = match self {
             Case::Uniform => return session::write(out, &mut uniform::Uniform::new(), bytes),
@@ -150,11 +149,11 @@ impl Case {
         stream
     }
 
-    /// Writes a trace of at least `bytes` bytes into `folder`, and replaces one that is
-    /// there.
+    /// Writes a trace of at least `bytes` bytes to a file of `folder`, and replaces an existing
+    /// one.
     ///
     /// # Errors
-    /// What the file system reports.
+    /// Errors of the file system.
     pub fn file(self, folder: &Path, bytes: u64) -> io::Result<PathBuf> {
         std::fs::create_dir_all(folder)?;
         let path = folder.join(format!("{}-{bytes}.nettrace", self.name()));

@@ -1,20 +1,20 @@
-//! The rows of one event block that is being written.
+//! Rows of the event block that is being written.
 
 use nettrace_testdata::synth::{Blob, Compressor, Sink, Version};
 
-/// Maximum size of an event block's content, in bytes: runtimes stay below it.
+/// Size of an event block's content, in bytes, from which on it is full, as in runtimes.
 const MAX_BLOCK_BYTES: usize = 100 * 1024 - 1024;
 
-/// How event rows are written.
+/// Layout of event rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// Flags, and differences to the row before.
+    /// Flags, and the fields that differ from the previous row.
     Compressed,
     /// All fields in full.
     Uncompressed,
 }
 
-/// Event rows, and the block header that goes before them.
+/// Event rows and the header of their block.
 #[derive(Debug)]
 pub struct Rows {
     version: Version,
@@ -27,7 +27,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Makes an empty list of rows.
+    /// Creates an empty list of rows.
     pub fn new(version: Version, layout: Layout) -> Rows {
         Rows {
             version,
@@ -40,7 +40,7 @@ impl Rows {
         }
     }
 
-    /// Returns whether the next row begins a block: nothing is inherited.
+    /// Returns whether the next row is the first of its block.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -50,8 +50,7 @@ impl Rows {
         self.bytes.len() >= MAX_BLOCK_BYTES
     }
 
-    /// Returns the flags that a compressed row needs so that a reader gets all of its
-    /// fields right.
+    /// Returns the flags of the fields that a compressed row has to store.
     pub fn needed_flags(&self, blob: &Blob) -> u8 {
         self.compressor.needed_flags(blob)
     }
@@ -69,7 +68,7 @@ impl Rows {
         self.newest = self.newest.max(blob.ticks);
     }
 
-    /// Returns the block's content, and begins a new block.
+    /// Returns the content of the block, and begins a new block.
     pub fn take(&mut self) -> Vec<u8> {
         let done = std::mem::replace(self, Rows::new(self.version, self.layout));
         let rows = done.bytes.into_vec();

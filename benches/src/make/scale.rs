@@ -1,5 +1,6 @@
-//! `stacks`, `methods`, `threads`, `threads-v6`, `types`, `providers`: traces with very
-//! many different things of one kind, which is what readers keep. Their size is a count: `make-trace stacks 1000000`.
+//! `stacks`, `methods`, `threads`, `threads-v6`, `types`, `providers`: traces with very many
+//! different stacks, methods, and so on, because readers keep one entry for each. The size of such
+//! a trace is its number of entries: `make-trace stacks 1000000`.
 //!
 //! | name | for each thing | besides |
 //! |---|---|---|
@@ -31,26 +32,25 @@ const SAMPLES: &str = "Microsoft-DotNETCore-SampleProfiler";
 const SAMPLE: u32 = 1;
 const METHOD: u32 = 2;
 const ALLOCATION: u32 = 3;
-/// The first metadata id of [`Scale::Providers`].
+/// First metadata id of [`Scale::Providers`].
 const PROVIDED: u32 = 4;
 
-/// The thread of the rundown, which writes none of the other events.
+/// Thread that writes the rundown, and no other events.
 const RUNDOWN_THREAD: u64 = 1 << 32;
 
 const CODE: u64 = 0x7f12_0000_0000;
 const CODE_BYTES: u64 = 256;
-/// Number of methods that stacks go through.
+/// Number of methods on the stacks.
 const METHODS: u64 = 10_000;
 const FRAMES: usize = 24;
-/// Number of frames at the outer end that all stacks have.
+/// Number of outermost frames that all stacks share.
 const COMMON: usize = 4;
-/// Number of stacks in traces whose stacks are not the many things.
+/// Number of stacks, except in [`Scale::Stacks`].
 const STACKS: u64 = 1_000;
-/// Number of events between two sequence points: as a runtime does, a session forgets its
-/// stacks now and then.
+/// Number of events between two sequence points, at which stacks are forgotten.
 const EVENTS_A_REGION: u64 = 10_000;
 
-/// The kind of thing of which there are very many.
+/// Kind of entry of which a trace has very many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Different stacks.
@@ -83,7 +83,7 @@ impl Scale {
         Scale::ALL.into_iter().find(|(_, known)| *known == name).map(|(scale, _)| scale)
     }
 
-    /// Writes a trace with this many of them.
+    /// Writes a trace with `count` entries of this kind.
     pub fn write(self, out: impl Write, count: u64) -> io::Result<Written> {
         let is_v6 = self == Scale::ThreadsV6;
         let mut session = Session::begin(out, if is_v6 { Version::V6 } else { Version::V4 })?;
@@ -173,7 +173,7 @@ impl<W: Write> Session<W> {
         self.writer.write_part(PartKind::Thread, ThreadBlock::new(rows).content().bytes)
     }
 
-    /// Writes the stacks of the next region, from id 1 on: no two are equal.
+    /// Writes the stacks of the next region, all different, with ids from 1 on.
     fn write_stacks(&mut self, count: u64, methods: u64) -> io::Result<()> {
         for first in (0..count).step_by(500) {
             let stacks: Vec<Vec<u64>> = (first..count.min(first + 500))
@@ -190,7 +190,7 @@ impl<W: Write> Session<W> {
         Ok(())
     }
 
-    /// Writes definitions of types whose provider no other type has.
+    /// Writes definitions of event types, each with a provider of its own.
     fn write_providers(&mut self, first: u64, count: u64) -> io::Result<()> {
         let rows = (first..first + count).map(|number| {
             let definition = Definition {

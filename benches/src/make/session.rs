@@ -1,5 +1,4 @@
-//! A synthetic session: definitions once, then regions of stacks, events and a sequence
-//! point.
+//! Synthetic sessions: definitions, then regions of stacks, events and a sequence point.
 
 use super::Written;
 use super::rows::{Layout, Rows};
@@ -10,7 +9,7 @@ use nettrace_testdata::synth::{
 };
 use std::io::{self, Write};
 
-/// First tick of every synthetic session, which is that of [`Trace::default`].
+/// First tick of every synthetic session, the `sync_ticks` of [`Trace::default`].
 pub(super) const START_TICKS: u64 = 1_000_000;
 
 /// One event type.
@@ -29,19 +28,19 @@ pub struct EventType {
 }
 
 impl EventType {
-    /// Makes a native event, which has neither a name nor fields in the stream.
+    /// Creates the type of a native event, which has neither a name nor fields in the stream.
     pub fn native(provider: &'static str, id: u32, version: u32) -> EventType {
         EventType { provider, id, version, name: String::new(), fields: Vec::new() }
     }
 }
 
-/// The source of a synthetic session's events.
+/// Source of the events of a synthetic session.
 pub trait Events {
     /// Returns the version of the stream.
     fn version(&self) -> Version {
         Version::V4
     }
-    /// Returns how rows are written.
+    /// Returns the layout of the rows.
     fn layout(&self) -> Layout {
         Layout::Compressed
     }
@@ -49,18 +48,18 @@ pub trait Events {
     fn types(&self) -> Vec<EventType>;
     /// Returns the threads that write events: OS ids, in version 6 indices.
     fn capture_threads(&self) -> Vec<u64>;
-    /// Returns the threads that events are about, if they differ (version 6).
+    /// Returns the threads that events are about, if these are not the capture threads (version 6).
     fn threads(&self) -> Vec<u64> {
         self.capture_threads()
     }
-    /// Returns whether a sequence point may come here, `events` events after the last
-    /// one: no later event is older than those before.
+    /// Returns whether a sequence point may follow here, `events` events after the last one. No
+    /// later event may be older than earlier ones then.
     fn is_region_end(&self, events: u64) -> bool;
     /// Returns the stacks of the next region; the first has id 1.
     fn stacks(&mut self) -> Vec<Vec<u64>>;
-    /// Sets everything of the next event but its sequence number.
+    /// Sets the fields of the next event, except its sequence number.
     fn next(&mut self, blob: &mut Blob);
-    /// Returns the flags of a compressed row, from those that are needed.
+    /// Returns the flags of a compressed row that needs the flags `needed`.
     fn flags(&self, needed: u8) -> u8 {
         needed
     }
@@ -115,7 +114,7 @@ pub fn write(out: impl Write, events: &mut impl Events, bytes: u64) -> io::Resul
     Ok(Written { events: count, bytes: writer.end()? })
 }
 
-/// Defines event types, from metadata id 1 on.
+/// Writes the definitions of event types, with metadata ids from 1 on.
 pub(super) fn write_types<W: Write>(writer: &mut Writer<W>, types: &[EventType]) -> io::Result<()> {
     let ids = 1u32..;
     let version = writer.version();

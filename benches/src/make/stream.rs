@@ -1,10 +1,9 @@
-//! A stream that is written block by block. Nothing is kept but its length.
+//! Writer of a stream, block by block.
 
 use nettrace_testdata::synth::{Block, Content, Object, PartKind, Stream, Trace, Version};
 use std::io::{self, Write};
 
-/// Writes a stream through the independent writer's framing, in memory bounded by one
-/// block.
+/// Writes a stream with the framing of `nettrace-writer`, in the memory of one block.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
@@ -30,10 +29,10 @@ impl<W: Write> Writer<W> {
         self.position
     }
 
-    /// Writes content in the framing of the version, with its own padding.
+    /// Writes content in the framing of the version.
     pub fn write_part(&mut self, kind: PartKind, content: Vec<u8>) -> io::Result<()> {
         let content = Content::raw(content);
-        // Only the position's low bits matter, for padding.
+        // Padding depends on the position modulo 4 only.
         let position = (self.position % 4) as usize;
         let bytes = if self.version.has_objects() {
             let name = kind.object_name().ok_or(io::ErrorKind::InvalidInput)?;

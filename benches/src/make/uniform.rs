@@ -1,4 +1,4 @@
-//! `uniform`: one thread, and one header shape that a branch predictor learns at once.
+//! `uniform`: one thread and one header shape, which a branch predictor learns at once.
 
 use super::session::{EventType, Events, START_TICKS};
 use crate::random::Random;
@@ -17,7 +17,7 @@ pub struct Uniform {
 }
 
 impl Uniform {
-    /// Makes the source. Its events are equal every time.
+    /// Creates the source. All sources give equal events.
     pub fn new() -> Uniform {
         Uniform { random: Random::new(1), ticks: START_TICKS }
     }

@@ -1,4 +1,4 @@
-//! The trace that is repeated, block by block in memory.
+//! Blocks of the trace that is repeated.
 
 use super::decode::{self, RowReader};
 use flate2::read::GzDecoder;
@@ -11,23 +11,23 @@ use std::path::Path;
 /// A trace to repeat.
 #[derive(Debug, Clone)]
 pub struct Base {
-    /// Version of the format; 5 counts as 4.
+    /// Version of the format; 4 for version 5, too.
     pub version: Version,
     /// Content of the Trace object or block.
     pub(super) trace: Vec<u8>,
-    /// Blocks that could be read whole, in order.
+    /// Blocks without damage, in order.
     pub(super) blocks: Vec<(BlockKind, Vec<u8>)>,
-    /// Number of events in them.
+    /// Number of events in the blocks.
     pub events: u64,
     /// Oldest tick of events and sequence points.
     pub(super) oldest: u64,
     pub(super) newest: u64,
 }
 
-/// Returns what was packed by gzip, or the bytes as they are.
+/// Returns the decompressed bytes of a gzip file; other bytes as they are.
 ///
 /// # Errors
-/// The bytes look like gzip and are not.
+/// If the gzip file is damaged.
 pub fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
@@ -41,7 +41,7 @@ impl Base {
     /// Reads a file, gzip or not.
     ///
     /// # Errors
-    /// The errors of reading; [`io::ErrorKind::InvalidData`] for what is no trace.
+    /// Errors of reading; [`io::ErrorKind::InvalidData`] if the file is no trace.
     pub fn open(path: &Path) -> io::Result<Base> {
         Base::new(&unpacked(fs::read(path)?)?)
     }
@@ -60,7 +60,7 @@ impl Base {
             _ => Version::V4,
         };
         let (mut trace, mut blocks) = (Vec::new(), Vec::new());
-        // This is another reader: the one above has passed the Trace block.
+        // A second reader, because the first one has passed the Trace block.
         let mut reader = Reader::from_slice(bytes);
         while let Some(block) = reader.next_block().map_err(wrong)? {
             if block.content.len() as u64 != u64::from(block.span.len) {
@@ -76,7 +76,7 @@ impl Base {
         Ok(base)
     }
 
-    /// Finds the span of time, and leaves out event blocks with rows that cannot be read.
+    /// Finds the span of time, and removes event blocks with rows that cannot be read.
     fn measure(&mut self) {
         let version = self.version;
         let (mut events, mut oldest, mut newest) = (0, u64::MAX, 0);

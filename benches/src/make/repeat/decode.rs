@@ -1,4 +1,4 @@
-//! Event rows and sequence points as plain values, decoded by the parser's parts.
+//! Decoders of event rows and sequence points, made of the parser's `raw` functions.
 
 use nettrace_parser::raw::{self, BlobEncoding, BlobHeader};
 use nettrace_testdata::synth::{Blob, SequencePoint, Version};
@@ -21,7 +21,7 @@ pub(super) fn sequence_point(version: Version, content: &[u8]) -> Option<(u64, u
     Some((point.timestamp, flags, threads))
 }
 
-/// The rows of an event block.
+/// Iterator over the rows of an event block.
 #[derive(Debug)]
 pub(super) struct RowReader<'a> {
     encoding: BlobEncoding,
@@ -30,8 +30,8 @@ pub(super) struct RowReader<'a> {
 }
 
 impl<'a> RowReader<'a> {
-    /// Reads the header of a block's content, and returns its rows. Returns `None` if not
-    /// even the header is there.
+    /// Reads the header of the content of a block, and returns its rows; `None` if the header is
+    /// cut.
     pub(super) fn new(version: Version, content: &'a [u8]) -> Option<RowReader<'a>> {
         let (mut is_compressed, mut rest) = (false, content);
         if version != Version::V3 {
@@ -57,7 +57,7 @@ impl<'a> RowReader<'a> {
         self.rest.is_empty()
     }
 
-    /// Returns the next row. Its flags are those that are stored.
+    /// Returns the next row, with its flags as stored.
     pub(super) fn next(&mut self) -> Option<Blob> {
         let flags = self.rest.first().copied().filter(|_| self.is_compressed());
         let (rest, row) = raw::blob(self.encoding, &mut self.header)(self.rest).ok()?;

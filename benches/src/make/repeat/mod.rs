@@ -1,11 +1,9 @@
-//! A real trace, again and again, as one long session would have been written.
+//! A real trace, repeated as if it were one long session.
 //!
-//! Framing and padding are written again. What the writer would do once (metadata) is
-//! done once; stacks, labels and, where the stream had forgotten them, threads are
-//! written again. Events are re-encoded: each copy's timestamps are later than those of
-//! all copies before it, and every capture thread's numbers go on without a gap. A number
-//! that a thread had lost is not lost any more: the result reads back without losses,
-//! restarts or damage.
+//! Framing and padding are written anew. Metadata is written once; stacks, labels and forgotten
+//! threads are written with each copy. Events are re-encoded: timestamps of a copy are later than
+//! those of the previous copies, and the sequence numbers of a capture thread have no gaps, even
+//! where the base had losses. The result has no losses, restarts or damage.
 
 mod base;
 mod decode;
@@ -20,11 +18,11 @@ use nettrace_testdata::synth::{PartKind, RemoveThreadBlock, SequencePoint, Sink,
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-/// Writes `base` again and again, until there are at least `bytes` bytes. The last block
-/// and the end of the stream come on top.
+/// Writes copies of `base` until the stream has at least `bytes` bytes. The last block and the end
+/// of the stream are written in addition.
 ///
 /// # Errors
-/// What `out` reports, and [`io::ErrorKind::InvalidData`] when the base has no events.
+/// Errors of `out`, and [`io::ErrorKind::InvalidData`] if the base has no events.
 pub fn write(out: impl Write, base: &Base, bytes: u64) -> io::Result<Written> {
     if base.events == 0 {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "there are no events to repeat"));
@@ -49,11 +47,11 @@ pub fn write(out: impl Write, base: &Base, bytes: u64) -> io::Result<Written> {
     Ok(Written { events: copies.events, bytes: copies.writer.end()? })
 }
 
-/// The state that the readers of the stream written so far have.
+/// Writer of the copies, with the state of a reader of the stream so far.
 struct Copies<W> {
     writer: Writer<W>,
     is_first: bool,
-    /// Ticks by which this copy is later than the base.
+    /// Ticks by which the current copy is later than the base.
     shift: u64,
     newest: u64,
     events: u64,
@@ -120,7 +118,7 @@ impl<W: Write> Copies<W> {
                 *number = number.wrapping_add(1);
                 blob.sequence_number = *number;
             }
-            // Flags that the writer had set stay set, for the shape of the headers.
+            // Flags of the base stay set, so that the headers keep their shape.
             blob.flags = blob.flags.map(|flags| flags | rows.needed_flags(&blob));
             rows.push(&blob);
             self.events += 1;
@@ -131,7 +129,7 @@ impl<W: Write> Copies<W> {
         self.writer.write_part(PartKind::Event, rows.take())
     }
 
-    /// Writes rows of types that are not defined yet.
+    /// Writes the rows whose types are not defined yet.
     fn write_types(&mut self, content: &[u8]) -> io::Result<()> {
         let (rows, ()) = raw::metadata_block_header_v6(content).map_err(|_| invalid())?;
         let mut out = Sink::new();
@@ -139,7 +137,7 @@ impl<W: Write> Copies<W> {
         self.write_rows(rows, out, PartKind::Metadata, |copies, id| copies.types.insert(id))
     }
 
-    /// Writes rows of threads that are not alive.
+    /// Writes the rows whose threads are not defined.
     fn write_threads(&mut self, content: &[u8]) -> io::Result<()> {
         self.write_rows(content, Sink::new(), PartKind::Thread, |copies, index| {
             let is_new = copies.threads.insert(index);
@@ -150,7 +148,7 @@ impl<W: Write> Copies<W> {
         })
     }
 
-    /// Copies those rows of a u16 size and a varuint id that `is_wanted`.
+    /// Copies the rows, each a u16 size and a varuint id, whose id `is_wanted`.
     fn write_rows(
         &mut self,
         mut rest: &[u8],
@@ -190,15 +188,15 @@ impl<W: Write> Copies<W> {
         let version = self.writer.version();
         let (ticks, flags, listed) =
             decode::sequence_point(version, content).ok_or_else(invalid)?;
-        // one-collect's last point may not know the time.
+        // The last sequence point of one-collect may have no time.
         let ticks = if ticks == u64::MAX { self.newest } else { ticks.wrapping_add(self.shift) };
         let threads: Vec<(u64, u32)> = listed
             .into_iter()
             .map(|thread| (thread, self.numbers.get(&thread).copied().unwrap_or(0)))
             .collect();
         if version != Version::V6 {
-            // A thread that is not listed has ended. If its id comes back it is another
-            // thread's, which begins at 1.
+            // A thread that is not listed has ended. Later events with its id belong to another
+            // thread, whose numbers begin at 1.
             self.numbers = threads.iter().copied().collect();
         }
         if version == Version::V6 && flags & SequencePoint::FORGET_THREADS != 0 {
@@ -212,7 +210,7 @@ impl<W: Write> Copies<W> {
         self.writer.write_part(PartKind::SequencePoint, point.content(version).bytes)
     }
 
-    /// Writes a sequence point where the base has none: stack ids restart after it.
+    /// Writes a sequence point where the base has none, because stack ids restart in the next copy.
     fn write_point_here(&mut self) -> io::Result<()> {
         let version = self.writer.version();
         if version == Version::V3 {
