@@ -1,4 +1,4 @@
-//! What a hostile stream may cost: bounded by limits, never by what the stream claims.
+//! Tests that the memory for a hostile stream is bounded by limits, not by numbers in the stream.
 
 use crate::allocation::usage;
 use nettrace_parser::{Buffered, Fault, Limits, Reader, Schema, Whole};
@@ -7,7 +7,7 @@ use nettrace_testdata::synth::{
     ThreadBlock, ThreadEntry, ThreadRow, Trace, Version,
 };
 
-/// The most fields that one description may have.
+/// Maximum number of fields of a description.
 const FIELDS: usize = 1024;
 
 fn opened(version: Version) -> Stream {
@@ -16,7 +16,7 @@ fn opened(version: Version) -> Stream {
     stream
 }
 
-/// Returns an event of type 1 on a thread.
+/// Returns an event of type 1 on thread `thread`.
 fn event(thread: u64, number: u32) -> Blob {
     Blob {
         metadata_id: 1,
@@ -28,8 +28,7 @@ fn event(thread: u64, number: u32) -> Blob {
     }
 }
 
-/// Returns the schema of the only type, and the most memory that was held on the way to
-/// it.
+/// Reads a stream with this one definition. Returns the schema of the type and the memory it took.
 fn described(version: Version, definition: &Definition) -> (Schema, u64, usize) {
     let mut stream = opened(version);
     stream.metadata_blobs(&EventBlock::new([Blob::definition(7, 1_000_000, definition.encode())]));
@@ -60,11 +59,11 @@ fn a_field_list_beyond_the_limit_makes_the_event_opaque_from_there_on() {
             let (schema, peak, _) = described(version, &definition);
             assert_eq!(schema.fields.len(), FIELDS.min(count));
             assert_eq!(schema.opaque, (!is_whole).then_some(Fault::FieldLimit));
-            // However long the list is: two vectors while they grow, the schema, and its
-            // copy here.
+            // Enough for two growing vectors, the schema and its copy here, and independent of
+            // `count`.
             assert!(peak < 48 << 20, "{count} fields: {peak} bytes");
         }
-        // Fields of objects count, too.
+        // The limit includes fields of objects.
         let object = Field::new("o", FieldType::Object(nameless(FIELDS)));
         let fields = vec![Field::new("first", FieldType::Byte), object];
         let definition = Definition { metadata_id: 1, fields, ..Definition::default() };
@@ -82,7 +81,7 @@ fn event_types_are_bounded_in_bytes() {
         if version == Version::V6 {
             stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(7, 1, 7)]));
         }
-        // 8 MB of names and fields in all.
+        // 8 MB of names and fields in total.
         for id in 1..=COUNT {
             let name = format!("{id}{}", "x".repeat(10_000));
             let fields = vec![Field::new("field", FieldType::Byte); 100];
@@ -127,7 +126,7 @@ fn event_types_are_bounded_in_bytes() {
             reader.damage().findings().iter().any(|finding| finding.fault == Fault::TableLimit)
         );
         assert!(usage.peak < 2 * LIMIT as u64, "{version:?}: {usage:?}");
-        // Within the limit all are known.
+        // All types within the limit are known.
         let mut reader = Reader::from_slice(&stream.bytes);
         assert!(reader.next_event().unwrap().is_some_and(|event| event.metadata().is_some()));
     }
@@ -200,7 +199,7 @@ fn an_event_that_waits_does_not_hold_a_stream_that_goes_on_without_events() {
         let mut stream = opened(version);
         stream.event_block(&EventBlock::new([event(7, 1)]));
         for id in 0..2000u32 {
-            // The same type over and over: 20 MB that leave nothing behind.
+            // 20 MB of definitions of one type, each of which replaces the previous one.
             let name = "x".repeat(5_000);
             if version == Version::V6 {
                 let row = MetadataRow { metadata_id: 1 + id % 2, name, ..MetadataRow::default() };

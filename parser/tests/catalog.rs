@@ -1,5 +1,5 @@
-//! The built-in catalog: that its tables read what the manifest's extract describes, and what
-//! runtimes wrote.
+//! Tests that the built-in catalog agrees with the extract of the runtime's manifest, and decodes
+//! events that runtimes wrote.
 
 mod by_name;
 mod real_traces;

@@ -1,5 +1,5 @@
-//! A check finds each broken rule at its place, names a section that is there, and finds
-//! nothing in what runtimes write.
+//! Tests that a check finds each broken rule at its place, names an existing section, and finds
+//! nothing in the streams of runtimes.
 
 #[path = "spec/streams.rs"]
 #[allow(dead_code)]
@@ -79,7 +79,7 @@ fn an_event_older_than_its_threads_last_is_found() {
         events(&mut stream, [on(11, 1, 8), on(12, 1, 3), on(11, 2, 7)]);
         stream.end();
         let findings = check(&stream.bytes);
-        // In version 4 the reader knows it, too.
+        // In version 4 the reader itself reports this fault.
         let told = if version == Version::V4 { ("time_falls", 1) } else { ("thread_time", 1) };
         assert_eq!(counts(&findings), [told]);
         if version == Version::V4 {

@@ -1,5 +1,5 @@
-//! However a trace comes (mapped, in pieces of any size, with pauses), the events are the
-//! same, in the same order, with the same losses and damage.
+//! Tests that events, their order, losses and damage do not depend on how a trace arrives: mapped,
+//! in pieces of any size, or with pauses.
 
 use crate::snapshot;
 
@@ -7,10 +7,11 @@ use nettrace_parser::{BlockKind, Buffered, Event, Reader, Source};
 use nettrace_testdata::corpus;
 use snapshot::{Pieces, patient};
 
-/// Traces up to this size are fed byte by byte, too: more would take minutes.
+/// Maximum size of a trace that is also fed byte by byte, in bytes: larger traces would take
+/// minutes.
 const BYTE_BY_BYTE: usize = 4 << 20;
 
-/// Asserts that two readers lent the same event. Bytes are compared where they lie.
+/// Asserts that the events of two readers are equal.
 fn assert_same_event(found: &Event<'_>, expected: &Event<'_>, told: &str) {
     let is_same = found.offset() == expected.offset()
         && found.payload_offset() == expected.payload_offset()
@@ -43,7 +44,7 @@ fn assert_same_event(found: &Event<'_>, expected: &Event<'_>, told: &str) {
     );
 }
 
-/// Asserts that two readers came to the same end.
+/// Asserts that two readers ended with equal losses and damage.
 fn assert_same_end<A: Source, B: Source>(found: &Reader<A>, expected: &Reader<B>, told: &str) {
     assert_eq!(found.damage(), expected.damage(), "{told}");
     assert_eq!(found.statistics(), expected.statistics(), "{told}");
@@ -61,14 +62,14 @@ fn assert_same_end<A: Source, B: Source>(found: &Reader<A>, expected: &Reader<B>
     assert_eq!(losses[0], losses[1], "{told}");
 }
 
-/// The orders in which events can be had.
+/// Order of events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Order {
     File,
     Time,
 }
 
-/// Reads a trace from a slice and from `source`, event by event beside each other.
+/// Reads a trace from a slice and from `source`, and compares event by event.
 fn assert_same<S: Source>(bytes: &[u8], source: S, order: Order, told: &str) {
     let told = format!("{told}, {order:?} order");
     let mut events = 0;
@@ -107,7 +108,7 @@ fn assert_same<S: Source>(bytes: &[u8], source: S, order: Order, told: &str) {
     assert!(events > 0, "{told}");
 }
 
-/// Feeds every trace in each way.
+/// Reads every trace from each kind of source.
 fn every_trace(order: Order) {
     for trace in corpus::traces() {
         let bytes = trace.bytes();
@@ -137,7 +138,7 @@ fn as_a_file(trace: &corpus::TraceFile, bytes: &[u8], order: Order) {
     assert_same(bytes, positioned, order, &format!("{} read at positions", trace.name()));
     #[cfg(feature = "mmap")]
     {
-        // SAFETY: the file was written for this test, and nobody else knows of it.
+        // SAFETY: the file was written for this test, and nothing else changes it.
         #[expect(unsafe_code, reason = "there is no safe way to map a file")]
         let mapping = unsafe { nettrace_parser::MappedFile::open(&path) }.unwrap();
         assert_same(bytes, mapping, order, &format!("{} mapped", trace.name()));
@@ -146,8 +147,7 @@ fn as_a_file(trace: &corpus::TraceFile, bytes: &[u8], order: Order) {
     std::fs::remove_file(&path).unwrap();
 }
 
-/// Asserts that blocks lie in the same places if the content of event blocks is never
-/// read.
+/// Asserts that the blocks have the same positions if the content of event blocks is not read.
 fn assert_same_blocks(path: &std::path::Path, bytes: &[u8], name: &str) {
     let mut all = Reader::from_slice(bytes);
     let mut found = Reader::of_blocks(nettrace_parser::PositionedFile::open(path).unwrap());

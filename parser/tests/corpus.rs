@@ -1,7 +1,7 @@
-//! Every real trace, event for event, against what the reference reader saw in it.
+//! Compares the events of every real trace with the events that the reference reader found.
 //!
-//! The reference reader's tables lie in the folder that `NETTRACE_SHARED` names. Without
-//! them the traces are read and counted.
+//! The lists of the reference reader lie in the folder that `NETTRACE_SHARED` names. Without the
+//! folder the events are only counted.
 
 use nettrace_parser::{Event, Reader, Version};
 use nettrace_testdata::corpus::{self, GoldenEvent, TraceFile};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 const RUNDOWN: &str = "Microsoft-Windows-DotNETRuntimeRundown";
 
-/// What is out of the ordinary in a trace: events lost, and whether its end is missing.
+/// Losses of a trace, and whether its end is missing because the process was killed.
 struct Known {
     events: Option<usize>,
     lost: u64,
@@ -35,12 +35,11 @@ fn known(name: &str) -> Known {
     }
 }
 
-/// Returns an event in the columns that are compared; those that the reference reader
-/// makes up are empty.
+/// Returns the columns of an event. Columns that the reference reader makes up are empty.
 fn row(event: &Event<'_>, is_v3: bool) -> GoldenEvent {
     let metadata = event.metadata().expect("every real event is typed");
-    // V3: the reference reader looks for related activities in a wrong place; streams
-    // hold none.
+    // In version 3 the reference reader reads related activities from a wrong place. The traces
+    // have none.
     assert!(!is_v3 || event.related_activity_id().is_none());
     let shows_stack = shows_stack(event.provider(), event.id());
     let stack = if shows_stack { event.stack().bytes() } else { &[] };
@@ -67,8 +66,8 @@ fn row(event: &Event<'_>, is_v3: bool) -> GoldenEvent {
     }
 }
 
-/// Returns whether the reference reader shows the stack: it hides those of rundown events
-/// and of a few runtime events.
+/// Returns whether the reference reader shows the stack of an event. It shows none for rundown
+/// events and for a few runtime events.
 fn shows_stack(provider: &str, id: u32) -> bool {
     provider != RUNDOWN && !(provider == RUNTIME && matches!(id, 140..=144 | 190))
 }
@@ -81,7 +80,7 @@ fn renumbered(event: &Event<'_>) -> u32 {
     if is_dynamic && event.payload().starts_with(&name) { 65_524 } else { event.id() }
 }
 
-/// Returns the golden's events in the same columns.
+/// Returns the events of a golden with the columns of [`row`].
 fn comparable(golden: Vec<GoldenEvent>, is_v3: bool) -> Vec<GoldenEvent> {
     let mut rows: Vec<GoldenEvent> = golden
         .into_iter()
@@ -97,8 +96,8 @@ fn comparable(golden: Vec<GoldenEvent>, is_v3: bool) -> Vec<GoldenEvent> {
     rows
 }
 
-/// Returns the events of `of` that `from` lacks, as often as they are missing. Both are
-/// sorted.
+/// Returns the events of `of` that are missing in `from`, repeated if several are missing. Both
+/// lists are sorted.
 fn missing<'e>(from: &[GoldenEvent], of: &'e [GoldenEvent]) -> Vec<&'e GoldenEvent> {
     let mut at = 0;
     let mut missing = Vec::new();
@@ -115,7 +114,7 @@ fn missing<'e>(from: &[GoldenEvent], of: &'e [GoldenEvent]) -> Vec<&'e GoldenEve
     missing
 }
 
-/// Reads a trace whole and checks what needs no golden.
+/// Reads a trace and makes the checks that need no golden.
 fn read(trace: &TraceFile) -> (Vec<GoldenEvent>, bool) {
     let name = trace.name();
     let bytes = trace.bytes();
@@ -133,8 +132,7 @@ fn read(trace: &TraceFile) -> (Vec<GoldenEvent>, bool) {
     assert_eq!(reader.is_complete(), !known.is_killed, "{name}");
     assert_eq!(reader.end_offset(), Some(bytes.len() as u64), "{name}");
     assert!(!known.is_killed || known.events == Some(rows.len()), "{name}: {} events", rows.len());
-    // Nothing is odd in a real trace, except where a killed process stopped in the middle
-    // of a row.
+    // The only damage of a real trace is a row that was cut off when the process was killed.
     let findings = reader.damage().findings();
     assert!(
         findings.iter().all(|finding| known.is_killed && finding.lost_bytes > 0),
@@ -183,7 +181,7 @@ mod with_shared {
                 lacks[0]
             );
             let known = known(&name);
-            // The reference reader stops at the missing end of a killed process's stream.
+            // The reference reader throws if the end of the stream is missing.
             assert_eq!(is_error, known.is_killed, "{name}");
             if known.is_killed {
                 assert!(rows.len() > golden.len(), "{name}: {} and {}", rows.len(), golden.len());
@@ -197,7 +195,7 @@ mod with_shared {
                 );
                 assert_eq!(rows.len(), golden.len());
             }
-            // Losses are counted alike, except where sequence points matter (FORMAT.md 12).
+            // Losses are equal, except where only sequence points show them (FORMAT.md 12).
             match name.as_str() {
                 "net3.1-linux-x64/lossy.nettrace" => assert_eq!(lost, 14_419),
                 "net10-linux-x64/lossy.nettrace" => assert_eq!(lost, 19_663),

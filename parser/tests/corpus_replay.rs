@@ -1,5 +1,4 @@
-//! The fuzzers' corpus, replayed: every run of the tests looks again at what was found
-//! once.
+//! Replay of the fuzzers' corpus, so that faults found once stay mended.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod invariants;
@@ -88,9 +87,8 @@ fn what_passes_for_whole_has_all_events_of_parts_that_were_not_written_over() {
     replay_all("truth", files("fuzz/found/truth"));
 }
 
-/// Replays inputs with blocks whose sizes are far too large. Once, events of the blocks
-/// after them were delivered twice, or counted as lost and delivered, and stretches were
-/// counted as lost twice. These inputs stay, whatever becomes of the corpus.
+/// Replays inputs with blocks whose sizes are far too large. Once, events of later blocks were
+/// delivered twice, or counted as lost although delivered, and bytes were counted as lost twice.
 #[test]
 fn no_event_is_given_twice_and_none_is_both_given_and_lost() {
     for target in ["stream", "structured", "ordered"] {
@@ -98,7 +96,7 @@ fn no_event_is_given_twice_and_none_is_both_given_and_lost() {
     }
 }
 
-/// Objects and blocks within what a row holds were taken for what follows a block whose
+/// Replays inputs in which objects and blocks inside a row were taken for the end of a block whose
 /// size is wrong.
 #[test]
 fn what_looks_like_objects_or_blocks_within_a_row_of_a_whole_block_costs_no_event() {
@@ -107,8 +105,8 @@ fn what_looks_like_objects_or_blocks_within_a_row_of_a_whole_block_costs_no_even
     }
 }
 
-/// Replays objects among broken rows. Whether one ends its block depends on what follows
-/// the block: there the fast and the careful way to decode rows do not differ.
+/// Replays objects among broken rows. Whether an object ends its block depends on the bytes after
+/// the block. Fast and careful decoding of rows must come to the same result.
 #[test]
 fn objects_among_broken_rows_are_explained_whatever_follows() {
     replay_all("blob", files("fuzz/found/blob"));
@@ -124,8 +122,7 @@ fn the_corpus_is_at_most_four_mebibytes() {
     assert!(bytes <= 4 << 20, "{bytes} bytes");
 }
 
-/// Checks the dictionary's lines: libFuzzer ends before it begins if it does not
-/// understand one.
+/// Checks the lines of the dictionary, because libFuzzer refuses to start if it cannot parse one.
 #[test]
 fn the_dictionary_has_only_words_that_libfuzzer_understands() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/nettrace.dict");
@@ -148,8 +145,7 @@ fn the_dictionary_has_only_words_that_libfuzzer_understands() {
     assert!(words > 30, "{words} words");
 }
 
-/// Draws sessions and damage at random, as a fuzzer does at first. Prints what fails, by
-/// version.
+/// Draws sessions and damage at random, and prints the failing inputs by version.
 #[test]
 #[ignore = "a walk of minutes; the replay above holds what was found"]
 fn a_random_walk_of_truth() {

@@ -1,5 +1,5 @@
-//! Reading ends at the end mark. A reader looks at what follows only as far as that needs
-//! no waiting, and only at a limited number of bytes.
+//! Tests that reading ends at the end mark. A reader looks at bytes after the mark only if it need
+//! not wait for them, and at a limited number of them.
 
 use nettrace_parser::check::Findings;
 use nettrace_parser::parallel::{self, Options, Region};
@@ -10,8 +10,7 @@ use nettrace_testdata::synth::{Blob, EventBlock, PartKind, Stream, Trace, Versio
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-/// Gives a stream, and fails on a read beyond it, where a pipe that is held open would
-/// wait for ever.
+/// A source that fails after its last byte, where a pipe that is held open would wait for ever.
 struct HeldOpen<'d>(&'d [u8]);
 
 impl Read for HeldOpen<'_> {
@@ -60,7 +59,7 @@ fn a_pipe_that_is_held_open_behind_the_end_mark_does_not_block() {
         count(&mut reader);
         reader.is_complete()
     };
-    // Ids that stand for nothing make the reader look further.
+    // Undefined ids make the reader look further.
     for version in [Version::V4, Version::V6] {
         let mut stream = Stream::new(version);
         stream.trace(&Trace::default());
@@ -78,7 +77,7 @@ fn a_pipe_that_is_held_open_behind_the_end_mark_does_not_block() {
     }
 }
 
-/// Records how far the reader wants to read.
+/// A source that records how far the reader wants to read.
 struct Asked<'d> {
     whole: Whole<&'d [u8]>,
     most: u64,
@@ -135,7 +134,7 @@ fn of_what_follows_the_end_mark_a_megabyte_is_looked_at_unless_a_limit_allows_mo
 fn a_check_waits_for_what_follows_the_end_mark() {
     let mut bytes = stream(Version::V4, 1).bytes;
     bytes.extend([7; 300]);
-    /// Gives one byte at a time.
+    /// A source that delivers one byte at a time.
     struct Slow<'d>(&'d [u8]);
     impl Read for Slow<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -145,7 +144,7 @@ fn a_check_waits_for_what_follows_the_end_mark() {
     let mut reader = Reader::from_read(Slow(&bytes));
     let findings = Findings::from_reader(&mut reader).unwrap();
     assert!(findings.counts().any(|count| count == ("trailing_bytes", 1)), "{findings:?}");
-    // Other sources do not wait: nothing was at hand.
+    // Without `Findings` the reader does not wait for bytes after the mark.
     let mut reader = Reader::from_read(Slow(&bytes));
     count(&mut reader);
     assert_eq!(reader.damage().count(Class::Note), 0);
@@ -156,7 +155,7 @@ fn an_end_mark_that_one_bit_has_made_is_none_in_a_pipe_too() {
     let stream = stream(Version::V4, 40);
     let at = stream.nth(PartKind::Event, 20).start;
     let mut bytes = stream.bytes.clone();
-    // A begin tag is 5, the mark is 1.
+    // Turns a begin tag, 5, into an end mark, 1.
     bytes[at] ^= 4;
     let whole = count(&mut Reader::from_slice(&bytes));
     assert!(whole > 1900, "{whole}");

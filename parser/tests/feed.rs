@@ -1,5 +1,5 @@
-//! A feed gives what a reader gives, however its bytes are pushed, and holds little of
-//! them.
+//! Tests that a feed delivers the events of a reader, whatever the size of the pushed pieces, and
+//! keeps few bytes.
 
 use crate::snapshot;
 
@@ -9,7 +9,7 @@ use nettrace_testdata::{cases, corpus};
 use proptest::prelude::*;
 use snapshot::Seen;
 
-/// Pushes a stream in pieces and takes the events as they come.
+/// Pushes a stream in pieces, and takes the events after each piece.
 fn fed(mut feed: Feed, bytes: &[u8], size: usize) -> (Vec<Seen>, Feed) {
     let mut events = Vec::new();
     for piece in bytes.chunks(size) {
@@ -26,7 +26,7 @@ fn fed(mut feed: Feed, bytes: &[u8], size: usize) -> (Vec<Seen>, Feed) {
     (events, feed)
 }
 
-/// Asserts that a stream gives the same through a feed, in both orders.
+/// Asserts that a feed and a reader find the same in a stream, in both orders.
 fn assert_same(bytes: &[u8], size: usize, name: &str) {
     let (events, mut feed) = fed(Feed::new(), bytes, size);
     let mut reader = Reader::from_slice(bytes);
@@ -86,14 +86,13 @@ fn events_come_with_the_bytes_that_complete_them() {
         }
         assert!(!feed.is_ended() || at + 1 == bytes.len());
     }
-    // All events come when their block is there to its end, with the byte after it that
-    // says so.
+    // All events of a block are delivered when the first byte after the block has arrived.
     assert_eq!(came, [end_of_events(&bytes) + 1; 4]);
     feed.end();
     assert!(feed.next_event().unwrap().is_none() && feed.is_ended() && feed.reader().is_complete());
 }
 
-/// Returns how many events a feed has now.
+/// Returns the number of events that a feed can deliver now.
 fn count(feed: &mut Feed) -> u64 {
     let mut events = 0;
     while feed.next_event().unwrap().is_some() {
@@ -102,7 +101,7 @@ fn count(feed: &mut Feed) -> u64 {
     events
 }
 
-/// Returns where the event block of a stream ends.
+/// Returns the position after the event block of a stream.
 fn end_of_events(bytes: &[u8]) -> usize {
     let mut reader = Reader::from_slice(bytes);
     while let Some(block) = reader.next_block().unwrap() {
@@ -141,7 +140,7 @@ fn what_is_held_is_a_block_and_a_piece() {
 fn what_waits_for_its_turn_can_be_released() {
     let bytes = nettrace_testdata::synth::tiny_v4().bytes;
     let mut feed = Feed::in_time_order();
-    // All but the sequence point, which would let the events go.
+    // Stops before the sequence point, which would release the events.
     feed.push(&bytes[..0x210]);
     let given = count(&mut feed);
     feed.release();

@@ -1,10 +1,9 @@
-//! Names and values of payloads against what the reference reader (TraceEvent) saw in the
-//! real traces.
+//! Compares names and values of payloads with the goldens of the reference reader (TraceEvent).
 //!
-//! The goldens hold the first 20 events of every type. Events that describe themselves
-//! must agree in names and values. Native events have names of the reference reader's own
-//! there, in its own order: only their values can be compared, each under the name that
-//! stands for it in the manifest. Where we differ on purpose a test of its own says why.
+//! A golden has the first 20 events of every type. Self-describing events must agree in names and
+//! values. For native events the reference reader has names and an order of its own, so only values
+//! are compared, each with the field of the manifest that it belongs to. Each intended difference
+//! has a test of its own.
 
 use nettrace_parser::{Event, Reader, Value};
 use nettrace_testdata::corpus;
@@ -15,7 +14,7 @@ use std::sync::OnceLock;
 /// One line of a golden.
 struct Golden {
     line: Json,
-    /// The line as it stands, for the order of its names.
+    /// The line as text, which has the order of the names.
     text: String,
     payload_bytes: u64,
     payload_crc32: u32,
@@ -30,8 +29,8 @@ impl Golden {
         self.line[key].as_i64().unwrap_or_default()
     }
 
-    /// Returns the fields, without the nameless object around those of a self-describing
-    /// event.
+    /// Returns the fields. The nameless object around the fields of some self-describing events is
+    /// left out.
     fn fields(&self) -> Vec<(&str, &Json)> {
         let fields = self.line["fields"].as_object().expect("fields");
         let fields = match (fields.len(), fields.get("")) {
@@ -50,7 +49,7 @@ impl Golden {
 /// Timestamp, thread, provider.
 type Key = (i64, i64, String);
 
-/// A trace with its golden lines, by the events that they describe.
+/// A trace and its golden lines, by event.
 struct Trace {
     name: String,
     bytes: Vec<u8>,
@@ -76,8 +75,7 @@ fn goldens(trace: &str) -> HashMap<Key, Vec<Golden>> {
     let mut goldens: HashMap<Key, Vec<Golden>> = HashMap::new();
     for text in lines {
         let line: Json = serde_json::from_str(&text).expect("a line of JSON");
-        // The reference reader throws at the end of a cut stream, and the golden ends
-        // with a line that says so.
+        // The golden of a cut stream ends with a line about the reference reader's exception.
         let Some(index) = line["index"].as_u64() else { continue };
         let event = &events[index as usize];
         let (payload_bytes, payload_crc32) = (event.payload_bytes, event.payload_crc32);
@@ -88,8 +86,8 @@ fn goldens(trace: &str) -> HashMap<Key, Vec<Golden>> {
     goldens
 }
 
-/// Shows each event that a golden line of a wanted provider stands for. Returns how many
-/// there were; all lines must have been met.
+/// Calls `with` for each golden line of a wanted provider and its event. Returns the number of
+/// lines. Every line must have an event.
 fn compare(wanted: impl Fn(&str) -> bool, mut with: impl FnMut(&Event<'_>, &Golden)) -> usize {
     let mut count = 0;
     for Trace { name, bytes, goldens } in traces() {
@@ -121,16 +119,16 @@ fn compare(wanted: impl Fn(&str) -> bool, mut with: impl FnMut(&Event<'_>, &Gold
     count
 }
 
-/// How numbers are compared.
+/// Ways to compare numbers.
 #[derive(Clone, Copy, PartialEq)]
 enum Numbers {
     Exactly,
-    /// The reference reader has no unsigned 32-bit numbers, and takes many addresses as
-    /// signed.
+    /// Only the bits have to be equal, because the reference reader has no unsigned 32-bit numbers
+    /// and shows many addresses as signed numbers.
     InTheirBits,
 }
 
-/// Returns whether a value is the one that the reference reader saw.
+/// Returns whether a value is equal to the reference reader's.
 fn agrees(value: &Value<'_>, golden: &Json, numbers: Numbers) -> bool {
     match (value, golden) {
         (Value::Array(array), Json::Array(elements)) => {
@@ -182,7 +180,7 @@ fn leading_number(text: &str) -> Option<i64> {
     text.split(':').next()?.parse().ok()
 }
 
-/// Returns whether the names stand in this order in the golden's line.
+/// Returns whether the golden's line has the names in this order.
 fn are_in_order(line: &str, names: &[&str]) -> bool {
     let mut rest = line.split_once("\"fields\":").map_or("", |(_, fields)| fields);
     names.iter().all(|name| match rest.split_once(&format!("{}:", Json::from(*name))) {
@@ -206,16 +204,16 @@ fn is_native(provider: &str) -> bool {
         || provider == "Microsoft-DotNETCore-SampleProfiler"
 }
 
-/// Returns whether the events of a provider describe themselves. The reference reader has
-/// no names for Mono's own events either.
+/// Returns whether the names of a provider's events come from the stream: those of self-describing
+/// events, and Mono's own events, for which the reference reader has no names.
 fn describes_itself(provider: &str) -> bool {
     !is_native(provider)
         && !provider.starts_with("Universal.")
         && provider != "Microsoft-DotNETRuntimeMonoProfiler"
 }
 
-/// Fields that the reference reader makes up or shows in another way: (event, field).
-/// Each has its test below.
+/// Event id and name of each field that the reference reader makes up or shows in another way. Each
+/// has a test below.
 const MADE_OTHERWISE: [(u32, &str); 32] = [
     (4, "Depth"),
     (4, "TotalHeapSize"),
@@ -251,11 +249,11 @@ const MADE_OTHERWISE: [(u32, &str); 32] = [
     (204, "MemoryPressure"),
 ];
 
-/// Shows the native events of some ids in all traces.
+/// Calls `with` for the native events with these ids in all traces.
 fn of_native(ids: &[u32], mut with: impl FnMut(&Event<'_>, &HashMap<&str, &Json>)) {
     let mut met = 0;
     compare(is_native, |event, golden| {
-        // Event 10 of the rundown provider is another.
+        // Event 10 of the rundown provider has another meaning.
         let is_other = event.id() == 10 && event.provider().ends_with("Rundown");
         if ids.contains(&event.id()) && !is_other {
             with(event, &golden.fields().into_iter().collect());
@@ -357,8 +355,7 @@ mod with_shared {
             "21 Values",
             "22 Values",
             "38 Values",
-            // Fields that it shows by other names, or takes for known from the event's
-            // number.
+            // Fields with other names, or that the reference reader derives from the event id.
             "202 Bytes",
             "39 ClrInstanceID",
             "39 DataSize",
@@ -419,7 +416,7 @@ mod with_shared {
             };
             assert_eq!(theirs["TotalHeapSize"].as_u64(), Some(sum("GenerationSize")));
             assert_eq!(theirs["TotalPromoted"].as_u64(), Some(sum("TotalPromotedSize")));
-            // From the GCStart before it.
+            // The reference reader takes the depth from the preceding GCStart.
             assert!(event.field("Depth").is_none());
         });
     }
@@ -460,7 +457,7 @@ mod with_shared {
             let name = event.field("Name").and_then(|value| value.as_utf16()).unwrap();
             assert_eq!(name, "CommittedUsage");
             assert_eq!(unsigned(event, "DataSize"), 42);
-            // The runtime's number, as in its other events: 4 in the traces of Windows.
+            // 4 in the traces of Windows, as in all events of the runtime.
             assert!(matches!(unsigned(event, "ClrInstanceID"), 0 | 4));
             assert!(event.field("Data").is_none());
             let totals = ["InUse", "InGlobalDecommit", "InFree", "InGlobalFree"]
@@ -482,7 +479,7 @@ mod with_shared {
                 theirs.get(name).and_then(|value| leading_number(value.as_str()?)).unwrap() as u64
             };
             assert_eq!(theirs("MethodFlags"), flags & !(7 << 7));
-            // Of code that was not jitted the tier means nothing.
+            // The tier is undefined for code that was not jitted.
             let is_jitted = flags & 8 != 0;
             assert_eq!(theirs("OptimizationTier"), if is_jitted { flags >> 7 & 7 } else { 0 });
         });
@@ -512,8 +509,8 @@ mod with_shared {
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]
     fn mechanisms_of_a_collection_are_stored_numbers() {
-        // The reference reader shows the highest bit that is set in a mechanism that was used
-        // (bit 31), and two mechanisms that the payload does not have.
+        // The reference reader shows the highest bit of a mechanism that was used (bit 31 is set),
+        // and two mechanisms that the payload does not have.
         of_native(&[204], |event, theirs| {
             for name in ["CompactMechanisms", "ExpandMechanisms"] {
                 let stored = unsigned(event, name);
@@ -535,8 +532,8 @@ mod with_shared {
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]
     fn texts_of_universal_system_are_whole_and_not_the_first_byte_of_their_length() {
-        // The stream declares them as one UTF-8 code unit; the reference reader believes it,
-        // and misreads all after the first.
+        // The stream declares the texts as one UTF-8 code unit. The reference reader believes this,
+        // and misreads all fields after the first text.
         let count = compare(
             |provider| provider.starts_with("Universal."),
             |event, golden| {

@@ -1,4 +1,4 @@
-//! Inputs that a fuzzer found once, each named after what was wrong then.
+//! Inputs that a fuzzer found, each named after the fault that it showed.
 
 use crate::invariants;
 

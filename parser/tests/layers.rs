@@ -1,10 +1,9 @@
-//! Which module may import which. docs/architecture.md quotes the order.
+//! Test of the order of imports. docs/architecture.md quotes the order.
 
 use nettrace_testdata::layers;
 use std::path::Path;
 
-/// The order, lowest first: a module imports modules of lower lines only, and none of its
-/// own line.
+/// Layers, lowest first. A module imports modules of earlier lines only.
 const ORDER: &[&[&str]] = &[
     &["format_guide", "work", "forget", "serial", "held", "version"],
     &["error"],

@@ -1,4 +1,4 @@
-//! Losses of streams with more threads than are known at a time.
+//! Tests of losses in streams with more threads than a reader keeps.
 
 use nettrace_parser::parallel::{self, Options, Order};
 use nettrace_parser::{Losses, Reader, Whole};
@@ -8,7 +8,7 @@ use nettrace_testdata::synth::{
 };
 use std::ops::ControlFlow;
 
-/// Threads whose numbers a reader keeps at a time.
+/// Maximum number of threads whose numbers a reader keeps.
 const KNOWN: u32 = 65_536;
 
 fn row(thread: u32, sequence_number: u32, ticks: u64) -> Blob {
@@ -22,7 +22,7 @@ fn row(thread: u32, sequence_number: u32, ticks: u64) -> Blob {
     }
 }
 
-/// Writes one event of each thread from 1 on, with this number.
+/// Writes one event of each of the threads 1 to `threads`, with sequence number `number`.
 fn events(stream: &mut Stream, threads: u32, number: u32) {
     for first in (1..=threads).step_by(1000) {
         let rows = (first..=threads.min(first + 999)).map(|thread| row(thread, number, 5));
@@ -35,7 +35,7 @@ fn point(stream: &mut Stream, threads: std::ops::RangeInclusive<u32>, number: u3
     stream.sequence_point(&SequencePoint { ticks: 5, threads, ..SequencePoint::default() });
 }
 
-/// Returns the losses that one thread and three threads read alike.
+/// Returns the losses of a stream, which must be equal for reading with one and with three threads.
 fn losses(stream: &Stream) -> Losses {
     let mut reader = Reader::from_slice(&stream.bytes);
     reader.for_each(|_| {}).unwrap();
@@ -105,7 +105,7 @@ fn losses_are_exact_again_after_a_sequence_point_that_lists_all_threads() {
     events(&mut stream, 100, 2);
     point(&mut stream, 1..=100, 2);
     events(&mut stream, 100, 5);
-    // A new one.
+    // A thread that is not known yet.
     stream.event_block(&EventBlock::new([row(7_000_000, 3, 5)]));
     let mut threads: Vec<(u64, u32)> = (1..=100).map(|thread| (thread, 6)).collect();
     threads.push((7_000_000, 4));

@@ -1,5 +1,5 @@
-//! Memory: nothing is allocated for an event, and a stream that is read piece by piece is
-//! never held.
+//! Tests that no event allocates memory, and that reading piece by piece keeps little of the
+//! stream.
 
 use crate::allocation::{Usage, usage};
 use flate2::read::GzDecoder;
@@ -13,8 +13,8 @@ const EVENTS: u32 = 200_000;
 const EVENTS_PER_BLOCK: u32 = 1000;
 const BLOCKS_PER_POINT: u32 = 10;
 
-/// Returns a stream like that of a runtime under load: blocks of a thousand events in
-/// runs of four threads, stacks that repeat, a sequence point every ten blocks.
+/// Returns a stream like that of a runtime under load: blocks of a thousand events in runs of four
+/// threads, recurring stacks, a sequence point every ten blocks.
 fn busy(version: Version) -> Vec<u8> {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
@@ -55,8 +55,7 @@ fn busy(version: Version) -> Vec<u8> {
                 stack_id: 1 + nth % 3,
                 stack: if version == Version::V3 { addresses(8, &[1, 2, 3]) } else { vec![] },
                 label_list_id: nth % 2,
-                // The threads' runs lie over each other in time; a few events have
-                // activities.
+                // The runs of the threads overlap in time.
                 ticks: 1_000_000 + u64::from(block) * 1000 + place * 4 + u64::from(thread),
                 activity_id: if nth % 10 == 0 { [nth as u8 | 1; 16] } else { [0; 16] },
                 is_sorted: place == 0 && thread == 0,
@@ -74,8 +73,8 @@ fn busy(version: Version) -> Vec<u8> {
     stream.into_bytes()
 }
 
-/// Returns how many events there were, and what all but the first `warm_up` allocated.
-/// Fields are decoded, stacks are walked.
+/// Reads all events with fields and stacks. Returns their number, and the allocations after the
+/// first `warm_up` events.
 fn allocations<E>(warm_up: u64, mut next: impl FnMut(&mut u64) -> Result<bool, E>) -> (u64, Usage)
 where
     E: std::fmt::Debug,
@@ -94,7 +93,7 @@ where
     (events, usage)
 }
 
-/// Reads something from every part of an event.
+/// Reads from every part of an event.
 fn touch(event: &nettrace_parser::Event<'_>) -> u64 {
     let fields =
         event.fields().map(|field| field.value.map_or(0, |value| value.as_u64().unwrap_or(1)));
@@ -121,7 +120,7 @@ fn in_time_order<S: Source>(reader: Reader<S>, warm_up: u64) -> (u64, Usage) {
 
 #[test]
 fn nothing_is_allocated_for_an_event_once_reading_is_under_way() {
-    // The first sequence points show how large tables and queues have to be.
+    // Tables and queues have their size after the first sequence points.
     let warm_up = u64::from(EVENTS) / 4;
     for version in [Version::V3, Version::V4, Version::V6] {
         let bytes = busy(version);
@@ -147,10 +146,10 @@ fn the_allocator_counts() {
     assert_eq!((kept.len(), usage.calls, usage.peak), (1000, 2, 5000));
 }
 
-/// Heap that streaming may take at most, in bytes.
+/// Maximum heap for streaming, in bytes.
 const STREAMING: u64 = 16 << 20;
 
-/// Streams a compressed trace as it lies on disk; gives the number of events.
+/// Reads a compressed trace from its file. Returns the number of events.
 fn stream(trace: &corpus::TraceFile, is_in_time: bool) -> u64 {
     let input = GzDecoder::new(File::open(trace.path()).unwrap());
     let reader = Reader::new(Buffered::new(input));
@@ -160,8 +159,8 @@ fn stream(trace: &corpus::TraceFile, is_in_time: bool) -> u64 {
     events
 }
 
-/// Holds that reading a trace takes little memory, in the order of the file and, with its
-/// own limit, in time order.
+/// Asserts that reading a trace takes at most [`STREAMING`] bytes in file order, and at most
+/// `max_bytes_in_time` in time order.
 fn assert_takes_little_memory(trace: &corpus::TraceFile, max_bytes_in_time: u64) {
     for (is_in_time, order, max_bytes) in
         [(false, "file", STREAMING), (true, "time", max_bytes_in_time)]
@@ -193,8 +192,8 @@ fn streaming_the_largest_traces_takes_little_memory() {
 mod with_shared {
     use super::*;
 
-    /// A server under load writes much between two sequence points: in time order a stretch
-    /// waits for its end.
+    /// Checks the trace of a server under load, which has many events between two sequence points.
+    /// In time order all of them wait for the second point.
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]
     fn streaming_the_trace_of_a_server_under_load_takes_little_memory() {

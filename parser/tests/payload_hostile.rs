@@ -1,5 +1,5 @@
-//! Payloads that do not agree with their description, and descriptions that claim too
-//! much: nothing panics, and no payload makes more work than its limit allows.
+//! Tests of payloads that do not agree with their description, and of descriptions with huge
+//! claims: no panic, and no more work than the limit allows.
 
 use crate::visitor;
 use nettrace_parser::{Event, FieldValue, Fields, Reader, Value};
@@ -10,10 +10,10 @@ use nettrace_testdata::synth::{
 };
 use proptest::prelude::*;
 
-/// Values that one payload may hold (FORMAT.md 13.4).
+/// Maximum number of values in a payload (FORMAT.md 13.4).
 const LIMIT: usize = 1 << 20;
 
-/// Returns a stream with one event of these fields and this payload, legal or not.
+/// Returns a stream with one event of these fields and this payload, which need not agree.
 fn stream(fields: Vec<Field>, bytes: &[u8]) -> Vec<u8> {
     let row = MetadataRow {
         metadata_id: 1,
@@ -30,7 +30,7 @@ fn stream(fields: Vec<Field>, bytes: &[u8]) -> Vec<u8> {
     stream.bytes
 }
 
-/// Shows the one event of these fields and this payload.
+/// Calls `with` for an event of these fields and this payload.
 fn with_event<T>(fields: Vec<Field>, bytes: &[u8], with: impl Fn(&Event<'_>) -> T) -> T {
     let stream = stream(fields, bytes);
     let mut reader = Reader::from_slice(&stream);
@@ -42,7 +42,7 @@ fn named(kinds: impl IntoIterator<Item = FieldType>) -> Vec<Field> {
     kinds.into_iter().zip('a'..).map(|(kind, name)| Field::new(&name.to_string(), kind)).collect()
 }
 
-/// Counts the values in a value, itself included.
+/// Returns the number of values in a value, including itself.
 fn count(value: &Value<'_>) -> usize {
     1 + match value {
         Value::Array(array) => {
@@ -58,7 +58,7 @@ fn count_field(field: &FieldValue<'_>) -> usize {
     field.value.as_ref().map_or(1, count)
 }
 
-/// Walks all values, and returns how many there are.
+/// Visits all values, and returns their number.
 fn visit(event: &Event<'_>) -> usize {
     let mut fields = event.fields();
     let size = event.payload().len();
@@ -83,7 +83,7 @@ fn visit(event: &Event<'_>) -> usize {
     values
 }
 
-/// Looks up every name that there is and one that is not; each way must give the same.
+/// Looks up every field name and an unknown one, and asserts that all ways have the same result.
 fn ask(event: &Event<'_>) {
     let text = |value: Value<'_>| format!("{value:?}");
     for (index, field) in event.fields().enumerate() {
@@ -104,8 +104,7 @@ fn ask(event: &Event<'_>) {
     assert!(event.field("no such field").is_none());
 }
 
-/// Returns types as hostile streams may describe them: with counts at the ends of their
-/// range, and parts of no size.
+/// Generates types of hostile streams, with extreme counts and elements without bytes.
 fn types() -> impl Strategy<Value = FieldType> {
     use FieldType::*;
     let leaves = prop::sample::select(vec![
@@ -145,7 +144,7 @@ fn types() -> impl Strategy<Value = FieldType> {
     })
 }
 
-/// Returns bytes with more zeros, small numbers and all-ones than chance would give.
+/// Generates bytes with many zeros, small numbers and 0xff.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![3 => Just(0u8), 3 => 0u8..5, 1 => Just(0xff), 3 => any::<u8>()];
     prop_oneof![prop::collection::vec(byte.clone(), 0..40), prop::collection::vec(byte, 0..400),]
@@ -221,7 +220,7 @@ fn fault_of(kind: FieldType, bytes: &[u8]) -> String {
 
 #[test]
 fn a_product_of_fixed_lengths_beyond_the_limit_is_refused_without_walking_it() {
-    // No bytes at all: the field after it is found.
+    // The array takes no bytes, so the next field is found.
     let product = fixed(fixed(nothing(), u16::MAX), u16::MAX);
     assert_eq!(
         fault_of(product, &[7]),
@@ -238,7 +237,7 @@ fn a_product_of_fixed_lengths_beyond_the_limit_is_refused_without_walking_it() {
 
 #[test]
 fn elements_of_no_size_and_no_fixed_size_are_paid_for() {
-    // Zero texts take no bytes, though texts have no fixed size.
+    // An array of zero texts takes no bytes, although texts have no fixed size.
     let zero_texts = || fixed(FieldType::String, 0);
     assert_eq!(fault_of(zero_texts(), &[7]), "a=2; n=1");
     let product = fixed(fixed(fixed(zero_texts(), u16::MAX), u16::MAX), u16::MAX);
@@ -251,7 +250,7 @@ fn elements_of_no_size_and_no_fixed_size_are_paid_for() {
 #[test]
 fn arrays_of_arrays_of_nothing_are_refused_above_the_limit() {
     let kind = nothing().array().array();
-    // 16 times 65,535 and the arrays themselves are within a million; 17 are not.
+    // The limit allows 16 arrays of 65,535 elements, but not 17.
     let inner = Written::Raw(vec![0xff, 0xff]);
     let bytes = |count| payload(&[Written::Array(vec![inner.clone(); count]), Written::U8(7)]);
     let values = with_event(named([kind.clone(), FieldType::Byte]), &bytes(15), visit);
@@ -289,7 +288,7 @@ fn types_nested_65535_deep_make_the_event_opaque() {
 
 #[test]
 fn located_data_that_points_at_itself_is_paid_for_each_time() {
-    // Sixteen levels, each of which reads the whole payload as the next.
+    // Sixteen levels, each of which contains the whole payload as the next level.
     let mut kind = FieldType::Byte;
     for _ in 0..16 {
         kind = FieldType::DataLoc(Box::new(kind));
@@ -304,8 +303,7 @@ fn located_data_that_points_at_itself_is_paid_for_each_time() {
         assert!(matches!(values[1], Ok(Value::U32(_))), "the field behind it is found");
         ask(event);
     });
-    // Inside an object and inside an array, too, the field is bad, and the walk ends
-    // within the limit.
+    // The field is also bad inside an object or an array, and the visit ends within the limit.
     for kind in [FieldType::Object(named([kind.clone()])), kind.clone().array(), fixed(kind, 2)] {
         with_event(named([kind]), &[&[2, 0], bytes.as_slice()].concat(), |event| {
             assert!(visit(event) <= LIMIT);
@@ -325,7 +323,7 @@ fn located_data_that_many_objects_share_is_paid_for_by_each() {
             Written::Raw(vec![1; 4000]),
         ])
     };
-    // An object, an array and 2,000 numbers each.
+    // Each has an object, an array and 2,000 numbers.
     let values = with_event(named([kind.clone()]), &shared(500), visit);
     assert_eq!(values, 1 + 500 * 2002);
     with_event(named([kind]), &shared(600), |event| {
@@ -363,13 +361,12 @@ fn a_location_outside_the_payload_spoils_its_field_only() {
             shown[1],
             "payload byte 4: 3 bytes at 0 are not within the payload, or no whole elements"
         );
-        // The object's other member stands.
+        // The other member of the object is read.
         assert_eq!(
             shown[2],
             "{a=<payload byte 8: 65535 bytes at 0 are not within the payload, or no whole elements>, b=5}"
         );
-        // An array with an element that cannot be read is bad as a whole, and it is the
-        // last field found.
+        // An array with an element that cannot be read is bad as a whole, and is the last field.
         assert!(shown[3].starts_with("payload byte 14: 1 bytes at 65535"), "{}", shown[3]);
         assert_eq!(shown.len(), 5);
         assert_eq!(shown[4], "7");

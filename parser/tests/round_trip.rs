@@ -1,5 +1,5 @@
-//! What the independent writer writes is read back equal: random sessions of all
-//! versions, and random damage.
+//! Tests that random sessions of the independent writer are read back equal, and that random damage
+//! does no harm.
 
 use crate::snapshot;
 
@@ -8,11 +8,9 @@ use nettrace_testdata::synth::*;
 use proptest::prelude::*;
 use snapshot::{Outcome, Seen, ordered, read};
 
-/// Returns a payload as [`snapshot::fields`] writes it, from the values that were
-/// written.
+/// Returns written values as the texts of [`snapshot::fields`].
 fn texts(fields: &[Field], values: &[Value]) -> Vec<String> {
-    // One nameless object around everything is an artefact of some writers: its members
-    // count.
+    // Some writers put a nameless object around all fields; its members are the fields.
     if let ([Field { name, field_type: FieldType::Object(members), .. }], [Value::Object(values)]) =
         (fields, values)
         && name.is_empty()
@@ -128,7 +126,7 @@ fn label(label: &Label) -> String {
     }
 }
 
-/// Asserts that an event was read as it was written.
+/// Asserts that an event was read as written.
 fn assert_event(version: Version, seen: &Seen, written: &ExpectedEvent) {
     let blob = &written.blob;
     assert_eq!(seen.metadata_id, blob.metadata_id);
@@ -149,7 +147,7 @@ fn assert_event(version: Version, seen: &Seen, written: &ExpectedEvent) {
     let name = seen.thread_row.as_ref().and_then(|thread| thread.name.as_deref());
     assert_eq!(name, written.thread_name.as_deref());
     if version == Version::V3 {
-        // Version 3 has no numbers and one thread; its file order is its time order.
+        // Version 3 has neither sequence numbers nor capture threads.
         let told = (seen.number, seen.capture_thread, seen.processor, seen.is_sorted);
         assert_eq!(told, (0, blob.thread_id, None, true));
     } else {
@@ -181,9 +179,8 @@ fn assert_read_back(session: &Session) {
     let recycles_ids = session.version < Version::V6
         && session.steps.iter().any(|step| matches!(step, Step::RemoveThread(_)));
     for outcome in [&in_file, &in_time] {
-        // Where numbers fall and come back by as many, no reader can tell the stream from
-        // a damaged one (FORMAT.md 13.6). Then neither what the numbers left out as they
-        // fell nor what they left out as they came back counts as lost.
+        // If numbers fall and later rise by the same difference, no reader can distinguish the
+        // stream from a damaged one (FORMAT.md 13.6), and such gaps do not count as lost.
         match recording.undone.iter().min() {
             None => {
                 assert_eq!((outcome.lost, outcome.findings.as_slice()), (recording.lost, &[][..]))
@@ -198,8 +195,7 @@ fn assert_read_back(session: &Session) {
             finding.class == nettrace_parser::Class::Contradiction
         };
         assert!(outcome.findings.iter().all(contradicts), "{:?}", outcome.findings);
-        // A thread id that comes back right after its last sequence point starts
-        // again at 1.
+        // A reused thread id starts again at 1, which counts as a restart.
         assert!(outcome.restarts == 0 || recycles_ids, "{} restarts", outcome.restarts);
         assert_eq!(outcome.out_of_order, 0);
         assert_eq!((outcome.is_complete, outcome.error), (session.has_end, None));
@@ -226,7 +222,7 @@ fn of_losses_behind_an_id_that_came_back_only_one_as_large_as_the_numbers_fell_l
     }
 }
 
-/// Returns damage to streams of up to some thousand bytes.
+/// Generates damage to streams of up to some thousand bytes.
 fn damage() -> impl Strategy<Value = Damage> {
     let at = || 0_usize..3000;
     let range = || (0_usize..3000, 1_usize..200).prop_map(|(at, length)| at..at + length);
@@ -249,10 +245,10 @@ fn assert_survived(session: &Session, damages: &[Damage]) {
     for damage in damages {
         damage.apply(&mut bytes);
     }
-    // Reading checks the offsets of all it finds, and that pieces give the same.
+    // `read` checks all offsets, and that reading in pieces has the same result.
     let in_file = read(&bytes);
     let in_time = ordered(&bytes);
-    // The two differ in the order only.
+    // Only the order of the events differs.
     let by_offset = |outcome: &Outcome| {
         let mut events: Vec<_> =
             outcome.events.iter().map(|event| (event.offset, event.ticks)).collect();
@@ -270,7 +266,7 @@ fn config(usual: u32) -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(usual)) }
 }
 
-/// Returns sessions with and without an end.
+/// Generates sessions with and without an end mark.
 fn sessions(version: Version) -> impl Strategy<Value = Session> {
     (strategy::sessions(version, 40), any::<bool>())
         .prop_map(|(session, has_end)| Session { has_end, ..session })

@@ -1,4 +1,4 @@
-//! `Stack::as_words`: addresses as one slice of what is stored.
+//! Tests of `Stack::as_words`, which returns the stored addresses as one slice.
 
 use nettrace_parser::{Reader, Stack};
 use nettrace_testdata::corpus;
@@ -7,9 +7,9 @@ fn address([low, high]: [u32; 2]) -> u64 {
     u64::from(u32::from_le(high)) << 32 | u64::from(u32::from_le(low))
 }
 
-/// Returns how many events of a trace have a stack, and for how many of these it is words,
-/// which are checked against the addresses. The trace begins in memory `offset` bytes after
-/// a multiple of eight.
+/// Returns the number of events of a trace that have a stack, and the number for which `as_words`
+/// returns a slice, which is compared with the addresses. The trace begins in memory `offset` bytes
+/// after a multiple of eight.
 fn stacks_and_words(trace: &[u8], offset: usize) -> (usize, usize) {
     let mut memory = vec![0; trace.len() + 16];
     let start = memory.as_ptr().align_offset(8) + offset;

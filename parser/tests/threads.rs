@@ -1,4 +1,4 @@
-//! What may go to another thread. Compiling is the test.
+//! Test that public types are `Send` or `Sync`. It fails to compile otherwise.
 
 use nettrace_parser::*;
 

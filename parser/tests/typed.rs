@@ -1,5 +1,4 @@
-//! Fields as types of Rust: a value that fits is returned, and one that does not is
-//! reported.
+//! Tests of fields as types of Rust: a value that fits is returned, otherwise an error.
 
 use nettrace_parser::view::View;
 use nettrace_parser::{DateTime, FieldError, FromValue, Guid, Reader, Utf8, Utf16, Value, view};

@@ -1,5 +1,5 @@
-//! Visiting values gives what walking them gives, on real traces. Hostile payloads are in
-//! `payload_hostile`.
+//! Tests on real traces that a visitor sees the values of all fields. `payload_hostile` has such
+//! tests for hostile payloads.
 
 use crate::visitor;
 use nettrace_parser::Reader;
@@ -8,8 +8,8 @@ use nettrace_testdata::corpus;
 #[test]
 fn a_visitor_is_given_every_value_of_every_trace_in_order() {
     for trace in corpus::traces() {
-        // The beginning of the largest ones and some events of the rest are enough: more
-        // events say the same things again.
+        // The beginning of a large trace and a sample of its events are enough, because traces
+        // repeat themselves.
         let bytes = trace.bytes();
         let mut reader = Reader::from_slice(&bytes);
         let mut count = 0u32;

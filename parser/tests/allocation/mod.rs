@@ -1,5 +1,4 @@
-//! An allocator that counts for each thread by itself, so that tests that run beside each
-//! other do not disturb each other.
+//! An allocator with counters for each thread, so that parallel tests do not disturb each other.
 #![allow(dead_code, reason = "each test target uses a part of it")]
 #![allow(unsafe_code, reason = "an allocator has no safe form")]
 
@@ -15,7 +14,7 @@ thread_local! {
 }
 
 fn count(calls: u64, bytes: i64) {
-    // A thread that is ending has no counters any more.
+    // The counters of an ending thread are gone.
     let _ = CALLS.try_with(|cell| cell.set(cell.get() + calls));
     let _ = HELD.try_with(|held| {
         held.set(held.get() + bytes);
@@ -23,8 +22,7 @@ fn count(calls: u64, bytes: i64) {
     });
 }
 
-// SAFETY: every call goes to the system's allocator unchanged; counting touches nothing
-// of it.
+// SAFETY: every call goes to the system's allocator unchanged, and counting does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(1, layout.size() as i64);
@@ -56,16 +54,16 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// What a piece of work asked of the allocator.
+/// Allocations of a piece of work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage {
-    /// Calls that may give memory.
+    /// Number of allocations and reallocations.
     pub(crate) calls: u64,
-    /// Most bytes held at a time, beyond those held before.
+    /// Maximum number of bytes held at a time, beyond the bytes held before.
     pub(crate) peak: u64,
 }
 
-/// Does a piece of work on this thread and tells what it allocated.
+/// Does a piece of work on this thread. Returns its result and its allocations.
 pub(crate) fn usage<T>(work: impl FnOnce() -> T) -> (T, Usage) {
     let (calls, held) = (CALLS.get(), HELD.get());
     MAX_HELD.set(held);

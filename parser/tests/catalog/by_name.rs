@@ -1,4 +1,4 @@
-//! Events that are told by name, and names that are none.
+//! Tests of events that the catalog finds by name.
 
 use nettrace_parser::{Reader, Value as Read};
 use nettrace_testdata::synth::{

@@ -1,11 +1,11 @@
-//! What runtimes and recorders wrote, read by the catalog.
+//! Tests that the catalog decodes events of real traces.
 
 use nettrace_parser::catalog::CatalogEvent;
 use nettrace_parser::{Event, Reader, Value};
 use nettrace_testdata::corpus;
 use std::collections::BTreeSet;
 
-/// Walks into a value, to its last element.
+/// Visits a value and everything in it.
 fn walk(value: &Value<'_>, at: &str) {
     match value {
         Value::Array(elements) => {
@@ -24,8 +24,7 @@ fn walk(value: &Value<'_>, at: &str) {
     }
 }
 
-/// Walks a payload; gives the names of its absent fields and the bytes after the last
-/// one.
+/// Visits a payload. Returns the names of its absent fields, and the bytes after the last field.
 fn walk_event<'r>(event: &Event<'r>, at: &str) -> (Vec<&'r str>, &'r [u8]) {
     let mut absent = Vec::new();
     let mut fields = event.fields();
@@ -44,15 +43,14 @@ fn is_native(provider: &str) -> bool {
         || provider == "Microsoft-DotNETCore-SampleProfiler"
 }
 
-/// A row as the manifest's extract keys it.
+/// Key of a row of the manifest's extract: provider, event id, version.
 pub(crate) type Key = (&'static str, u32, u32);
 
 fn key(known: &CatalogEvent) -> Key {
     (known.provider, known.id, known.version)
 }
 
-/// Returns the rows that were used in traces of a runtime, by the folder its traces are
-/// in.
+/// Returns the rows that were used for the traces in `folder`.
 pub(crate) fn rows_used_in(folder: &str) -> BTreeSet<Key> {
     let mut used = BTreeSet::new();
     for trace in corpus::of_repository().iter().filter(|trace| trace.name().starts_with(folder)) {
@@ -111,7 +109,8 @@ fn what_recorders_say_of_processes_is_read_by_the_catalog() {
             assert_eq!(known.name, event.name(), "{at}");
             let (absent, rest) = walk_event(&event, &at);
             assert!(absent.is_empty(), "{at}: no {absent:?}");
-            // Two more counted texts, those of ProcessMappingMetadata (FORMAT.md Q13).
+            // The payload goes on with the two counted texts of ProcessMappingMetadata (FORMAT.md
+            // Q13).
             let surplus = if known.name == "ProcessMapping" { 2 } else { 0 };
             assert_eq!(counted_texts(rest), Some(surplus), "{at}: {rest:02x?}");
             for name in ["Name", "FileName", "NamespaceName"] {
@@ -124,7 +123,7 @@ fn what_recorders_say_of_processes_is_read_by_the_catalog() {
     assert!(seen.contains("ProcessMapping") && seen.contains("ProcessSymbol"), "{seen:?}");
 }
 
-/// Returns how many texts, each with a u16 length, take all of `bytes`.
+/// Returns the number of texts, each with a u16 length, that take all of `bytes`.
 fn counted_texts(mut bytes: &[u8]) -> Option<usize> {
     let mut count = 0;
     while let Some((length, rest)) = bytes.split_first_chunk::<2>() {

@@ -1,11 +1,11 @@
-//! How often a reader turns to its source, and how far it looks: a measure of work that
-//! is the same on every machine.
+//! Number of calls of a reader to its source: a measure of work that does not depend on the
+//! machine.
 
 use nettrace_parser::{Reader, Source, Whole};
 use std::cell::Cell;
 use std::io;
 
-/// A slice that counts how often a reader calls it.
+/// A source that counts the calls of a reader.
 struct Counted<'d> {
     whole: Whole<&'d [u8]>,
     calls: Cell<u64>,
@@ -31,15 +31,15 @@ impl Source for Counted<'_> {
     }
 }
 
-/// Reads all events and returns how often the reader called its source.
+/// Reads all events, and returns the number of calls to the source.
 pub(crate) fn calls(bytes: &[u8]) -> u64 {
     let mut reader = Reader::new(Counted { whole: Whole::new(bytes), calls: Cell::new(0) });
     while let Ok(Some(_)) = reader.next_event() {}
     reader.source().calls.get()
 }
 
-/// Asserts that the reader calls its source at most four times a byte: an event has at
-/// least two bytes, and takes three calls.
+/// Asserts that the reader makes at most four calls for each byte. An event has at least two bytes
+/// and takes three calls.
 pub(crate) fn assert_linear(bytes: &[u8]) {
     let (calls, most) = (calls(bytes), 64 + 4 * bytes.len() as u64);
     assert!(calls <= most, "{calls} calls for {} bytes", bytes.len());

@@ -1,20 +1,14 @@
-//! Every byte of an input is accounted for.
+//! Check that every byte of an input is accounted for.
 //!
-//! Each byte is exactly one of these, and the tests' own walk over what the reader
-//! delivered checks it:
-//!
-//! Each byte is exactly one of these, and the tests' own walk over what the reader gave
-//! checks it:
+//! Each byte belongs to exactly one of these:
 //!
 //! - the stream's header, or its end mark;
-//! - framing: an object's or block's header, padding, tagged values, end tag;
-//! - content of a block that was read: the block's header, its rows. Each row of an event
-//!   block is known, because it was delivered as an event (in version 3 it may be a
-//!   definition);
-//! - content of a block that was passed over and noted, such as one of an unknown kind;
-//! - lost: within the stretch of exactly one finding, and then no event was delivered
-//!   that lies there;
-//! - after the end mark.
+//! - framing: header of an object or block, padding, tagged values, end tag;
+//! - content of a block that was read: its header and its rows. Each row of an event block was delivered
+//!   as an event (in version 3 it may be a definition);
+//! - content of a block that was skipped and noted, such as a block of an unknown kind;
+//! - the lost bytes of one finding, among which no event was delivered;
+//! - bytes after the end mark.
 
 use nettrace_parser::{BlockKind, Finding, Item, Reader, Version, raw};
 
@@ -36,7 +30,7 @@ pub(crate) fn assert_every_byte_is_explained(bytes: &[u8]) {
         match reader.next_item() {
             Ok(Some(Item::Block(block))) => {
                 let content = block.content;
-                // Version 3 has no header in front of the rows.
+                // Version 3 has no header before the rows.
                 let header = raw::event_block_header(content)
                     .map_or(0, |(_, header)| u64::from(header.size));
                 blocks.push(Block {
@@ -54,14 +48,14 @@ pub(crate) fn assert_every_byte_is_explained(bytes: &[u8]) {
             }
             Ok(Some(other)) => panic!("neither a block nor an event: {other:?}"),
             Ok(None) => break,
-            // Nothing was delivered, so nothing is to be explained.
+            // A stream that cannot be opened has nothing to check.
             Err(_) => return,
         }
     }
     let damage = reader.damage();
     let kept_lost: u64 = damage.findings().iter().map(|finding| finding.lost_bytes).sum();
     if kept_lost != damage.lost_bytes() {
-        // More findings of a kind than are kept: only the sum can be checked, by `Told`.
+        // There are more findings than are kept, so that only their sum can be checked, by `Told`.
         return;
     }
     let lost = stretches(damage.findings());
@@ -69,7 +63,7 @@ pub(crate) fn assert_every_byte_is_explained(bytes: &[u8]) {
     Explained { bytes, version: reader.version(), blocks, events, lost, end }.check();
 }
 
-/// Returns the lost stretches in order. None reaches into another.
+/// Returns the ranges of lost bytes in order, and asserts that they do not overlap.
 fn stretches(findings: &[Finding]) -> Vec<(u64, u64)> {
     let mut lost: Vec<(u64, u64)> = findings
         .iter()
@@ -115,7 +109,7 @@ impl Explained<'_> {
         let starts: Vec<u64> =
             self.blocks.iter().map(|block| block.start).chain([self.end]).collect();
         for (block, next) in self.blocks.iter().zip(starts.get(1..).unwrap_or_default()) {
-            // Another block may begin in the middle of one whose size is wrong.
+            // A block may begin inside another one whose size is wrong.
             let end = block.end.min(*next);
             if block.kind == BlockKind::Event && block.is_read {
                 self.explain_rows(block, end);
@@ -124,8 +118,7 @@ impl Explained<'_> {
         }
     }
 
-    /// Asserts that every byte from a block header's end to `end` belongs to a row or is
-    /// lost.
+    /// Asserts that every byte between the header of a block and `end` belongs to a row or is lost.
     fn explain_rows(&self, block: &Block, end: u64) {
         let mut at = block.content;
         let is_lost_whole = self.lost_at(at).is_some();
@@ -139,7 +132,7 @@ impl Explained<'_> {
             } else if let Ok(found) = self.events.binary_search_by_key(&at, |(from, _)| *from) {
                 at = self.behind_row(at, self.events[found].1, block);
             } else if self.version == Some(Version::V3) && self.u32(at + 4) == Some(0) {
-                // A definition among events.
+                // A row that is no event is a definition.
                 at = self.behind_row(at, at, block);
             } else {
                 panic!(
@@ -154,15 +147,14 @@ impl Explained<'_> {
         );
     }
 
-    /// Returns where the row at `at` ends: rows that are not compressed store their size.
+    /// Returns the end of the row at `at`. Uncompressed rows store their size.
     fn behind_row(&self, at: u64, payload_end: u64, block: &Block) -> u64 {
         let flags = self.u32(block.content).unwrap_or(0) >> 16;
         let is_compressed = self.version != Some(Version::V3) && flags & 1 == 1;
         if is_compressed { payload_end } else { at + 4 + u64::from(self.u32(at).unwrap_or(0)) }
     }
 
-    /// Asserts that every byte between two blocks is lost, or belongs to what ends an
-    /// object.
+    /// Asserts that every byte between two blocks is lost or belongs to the end of an object.
     fn explain_framing(&self, from: u64, to: u64) {
         let mut at = from;
         while at < to {
@@ -172,14 +164,14 @@ impl Explained<'_> {
             }
             let rest = &self.bytes[at as usize..];
             if matches!(self.version, Some(Version::V6 { .. })) {
-                // Nothing stands between blocks but the end mark, which may have content.
+                // Only an end mark, which may have content, can lie between blocks.
                 let word = self.u32(at).unwrap_or(u32::MAX);
                 let is_end = word >> 24 == 0 && to == self.end && to <= at + 4 + u64::from(word);
                 assert!(is_end, "byte {at:x} of version 6 belongs to no block and is not lost");
                 return;
             }
             let size = match rest[0] {
-                // The end tag; tagged values. At the stream's end: its end mark.
+                // An end tag, or the end mark of the stream; then tagged values.
                 6 | 1 => 1,
                 8 => 2,
                 9 => 3,
@@ -197,7 +189,7 @@ impl Explained<'_> {
         }
     }
 
-    /// Returns where the lost stretch that holds a byte ends, if the byte is lost.
+    /// Returns the end of the range of lost bytes around `at`, if the byte is lost.
     fn lost_at(&self, at: u64) -> Option<u64> {
         let index = self.lost.partition_point(|(from, _)| *from <= at);
         let (_, end) = self.lost.get(index.checked_sub(1)?)?;

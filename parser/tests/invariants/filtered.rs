@@ -1,10 +1,10 @@
-//! Events that need not wait, whatever the bytes.
+//! Check of filters that let events pass without waiting for time order.
 
 use super::reading::{Told, digest, told_of_reader};
 use nettrace_parser::internal::{Candidate, FilteredEvents, PendingFilter, Watermark};
 use nettrace_parser::{Event, Reader};
 
-/// Takes two of three events as they come, and defers the others.
+/// A filter that takes two of three events immediately, and defers the third.
 struct TwoOfThree {
     taken: Vec<u64>,
     room: usize,
@@ -36,8 +36,7 @@ impl PendingFilter for TwoOfThree {
     }
 }
 
-/// Asserts that all events are shown, and that the deferred ones come in the order that
-/// they have if all are deferred.
+/// Asserts that a filter sees all events, and that the deferred events come in time order.
 pub(crate) fn assert_filtered_is_time_order(bytes: &[u8], whole: &Told) {
     let mut all = Reader::from_slice(bytes).time_ordered();
     let mut due = Vec::new();

@@ -1,4 +1,4 @@
-//! A number for what is compared or drawn: quick, and the same in every run.
+//! A fast hasher whose results are equal in every run.
 
 use std::hash::Hasher;
 

@@ -1,5 +1,5 @@
-//! What holds for any bytes at all. The tests of mutations, the replay of the fuzzers'
-//! corpus and the fuzz targets all ask these questions.
+//! Properties that hold for any bytes. The tests of mutations, the replay of the fuzzers' corpus
+//! and the fuzz targets check them.
 #![allow(dead_code, reason = "each test target asks a part of the questions")]
 
 pub(crate) mod counted;
@@ -22,15 +22,15 @@ use nettrace_parser::{Error, Reader, Whole};
 use reading::{told_of_outcome, told_of_reader};
 use std::ops::ControlFlow;
 
-/// Asks all questions that one thread can answer.
+/// Makes all checks that need one thread only.
 pub(crate) fn assert_calm(bytes: &[u8]) {
     let whole = of_slice(bytes);
     whole.assert_within(bytes.len() as u64);
     assert_every_byte_is_explained(bytes);
     counted::assert_linear(bytes);
-    // Pieces of odd sizes, with a source that is not ready every other time.
+    // Pieces of odd sizes, from a source that answers `WouldBlock` every other time.
     for size in [1, 7, 61, 4099] {
-        // The smallest pieces are for streams that are small themselves.
+        // Small pieces take too long for large streams.
         if bytes.len() / size <= 3000 {
             let pieces = in_pieces(bytes, size, size % 2 == 1);
             assert!(pieces == whole, "pieces of {size}: {}", pieces.difference(&whole));
@@ -41,7 +41,7 @@ pub(crate) fn assert_calm(bytes: &[u8]) {
     assert_filtered_is_time_order(bytes, &whole);
 }
 
-/// Asserts that the fast way gives what the plain way gives.
+/// Asserts that `for_each` delivers the events of `next_event`.
 pub(crate) fn assert_for_each_is_next_event(bytes: &[u8], whole: &Told) {
     let mut reader = Reader::from_slice(bytes);
     let mut events = Vec::new();
@@ -50,8 +50,8 @@ pub(crate) fn assert_for_each_is_next_event(bytes: &[u8], whole: &Told) {
     assert!(told == *whole, "for_each: {}", told.difference(whole));
 }
 
-/// Asserts that time order gives the same events, sorted except for those that it counts
-/// as too late.
+/// Asserts that time order delivers the same events, sorted except for the events that it counts as
+/// out of order.
 pub(crate) fn assert_time_order(bytes: &[u8], whole: &Told) {
     let mut ordered = Reader::from_slice(bytes).time_ordered();
     let mut events = Vec::new();
@@ -81,7 +81,7 @@ pub(crate) fn assert_time_order(bytes: &[u8], whole: &Told) {
     assert!(told == whole, "time order: {}", told.difference(&whole));
 }
 
-/// Asserts that several threads give what one gives, in both orders.
+/// Asserts that several threads deliver the events of one thread, in both orders.
 pub(crate) fn assert_parallel_is_serial(bytes: &[u8]) {
     for order in [Order::File, Order::Time] {
         let read = |threads| {

@@ -1,32 +1,32 @@
-//! Which of the questions apply to an input.
+//! Choice of the checks that are made for an input.
 
 use super::mix::Mix;
 use std::hash::Hasher;
 
-/// The questions to ask of an input. A test asks all of them. A fuzzer asks the cheap
-/// ones of every input and each of the others of one input in `count`, and so comes to
-/// several times as many inputs.
+/// Checks to make for an input. Tests make all of them. A fuzzer makes each expensive check for one
+/// input in `count` only, and so tries several times as many inputs.
 #[derive(Clone, Copy)]
 pub(crate) struct Questions {
-    /// What is left of a number that follows from the input alone, so that a run can be
-    /// repeated.
+    /// Rest of a number computed from the input alone, so that a run can be repeated; `None` makes
+    /// all checks.
     lot: Option<u64>,
 }
 
 impl Questions {
-    /// Returns every question.
+    /// Returns all checks.
     pub(crate) fn all() -> Questions {
         Questions { lot: None }
     }
 
-    /// Returns the questions that the input draws.
+    /// Returns the checks for an input of a fuzzer.
     pub(crate) fn drawn_by(bytes: &[u8]) -> Questions {
         let mut mix = Mix::default();
         mix.write(bytes);
         Questions { lot: Some(mix.finish()) }
     }
 
-    /// Returns whether the next question applies: always, or to one input in `count`.
+    /// Returns whether to make the next check: always in tests, for one input in `count` in a
+    /// fuzzer.
     pub(crate) fn ask(&mut self, count: u64) -> bool {
         let Some(lot) = &mut self.lot else { return true };
         let drawn = *lot % count;

@@ -1,6 +1,6 @@
-//! The functions of `raw` and a reader give the same rows of each event block, or refuse
-//! them at the same place for the same reason. A reader takes most rows the fast way, the
-//! functions take all of them the careful way.
+//! Check that the functions of `raw` and a reader decode the same rows of each event block, or
+//! refuse them at the same place for the same reason. A reader decodes most rows with a fast
+//! function; `raw` has only the careful one.
 
 use nettrace_parser::raw::{self, Blob, BlobEncoding, BlobHeader, FaultAt, nom};
 use nettrace_parser::{BlockKind, Class, Damage, Event, Fault, Reader, Span, Version};
@@ -9,7 +9,7 @@ use nom::combinator::all_consuming;
 use nom::multi::many0;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A row, as the functions of `raw` and a reader both tell it.
+/// Fields of a row that `raw` and a reader both have.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) offset: u64,
@@ -20,7 +20,6 @@ pub(crate) struct Row {
     sequence: u32,
     threads: [u64; 2],
     processor: Option<u32>,
-    /// Ids of the stack and the list of labels, and in version 3 the stack itself.
     stack_id: u32,
     label_list: u32,
     stack: (usize, u64),
@@ -86,11 +85,11 @@ impl Row {
     }
 }
 
-/// Where rows end before their block does, and why.
+/// Offset of a refused row and the fault, if a block has one.
 pub(crate) type Refused = Option<(u64, Fault)>;
 
-/// Reads the content of a block of blobs, which begins at `start`, with the functions of
-/// `raw`: returns each blob with its place.
+/// Reads the content of a block of blobs, which begins at `start`, with the functions of `raw`.
+/// Returns each blob and its offset.
 pub(crate) fn blobs(
     version: Version,
     content: &[u8],
@@ -128,7 +127,7 @@ pub(crate) fn blobs(
     (blobs, None)
 }
 
-/// A block, found with nothing but the functions of `raw`.
+/// A block that was found with the functions of `raw` alone.
 #[derive(Debug)]
 pub(crate) struct FoundBlock<'a> {
     pub(crate) kind: BlockKind,
@@ -137,8 +136,8 @@ pub(crate) struct FoundBlock<'a> {
     pub(crate) content: &'a [u8],
 }
 
-/// Returns the blocks of a stream as far as they are whole and their framing is right,
-/// and whether its end follows.
+/// Returns the blocks up to the first one that is cut or has wrong framing, and whether the end of
+/// the stream follows.
 pub(crate) fn blocks(bytes: &[u8]) -> Option<(Version, Vec<FoundBlock<'_>>, bool)> {
     let (rest, version) = raw::stream_header(bytes).ok()?;
     let (mut at, mut blocks) = (bytes.len() - rest.len(), Vec::new());
@@ -148,7 +147,7 @@ pub(crate) fn blocks(bytes: &[u8]) -> Option<(Version, Vec<FoundBlock<'_>>, bool
             let Ok((_, (number, len))) = raw::block_header_v6(input) else { break };
             let kind = match number {
                 0 => return Some((version, blocks, at + 4 + len as usize == bytes.len())),
-                // The kinds are numbered from 1 on.
+                // Kinds have numbers from 1 on.
                 1..=8 => BlockKind::all().nth(usize::from(number) - 1).unwrap(),
                 other => BlockKind::Unknown(other),
             };
@@ -171,13 +170,11 @@ pub(crate) fn blocks(bytes: &[u8]) -> Option<(Version, Vec<FoundBlock<'_>>, bool
     Some((version, blocks, false))
 }
 
-/// Returns where findings say that a block is another than its header says, or ends
-/// elsewhere.
+/// Returns the offsets of blocks whose kind or size in the header the reader does not believe.
 fn is_doubt(damage: &Damage) -> impl Iterator<Item = u64> {
     let doubts = damage.findings().iter().filter(|finding| {
         finding.class == Class::FramingLost
-            // A damaged letter of a type name, or a minimum version that no writer has: the
-            // reader knows the block by its content.
+            // In these cases the reader knows the kind of the block by its content.
             || matches!(
                 finding.fault,
                 Fault::BlockSize(_)
@@ -190,16 +187,16 @@ fn is_doubt(damage: &Damage) -> impl Iterator<Item = u64> {
     doubts.map(|finding| finding.block_offset.min(finding.offset))
 }
 
-/// What both ways agreed on.
+/// Number of rows on which both ways agree.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Agreed {
     pub(crate) rows: usize,
-    /// Blocks whose rows end early.
+    /// Number of blocks with a refused row.
     pub(crate) refused: usize,
 }
 
-/// Reads each event block of a stream in both ways, up to the first block whose size a
-/// reader doubts.
+/// Compares the rows of `raw` and of a reader for each event block, up to the first block whose
+/// size the reader does not believe.
 pub(crate) fn assert_raw_rows_are_the_readers(bytes: &[u8]) -> Agreed {
     let mut agreed = Agreed::default();
     let Some((version, blocks, _)) = blocks(bytes) else { return agreed };
@@ -239,12 +236,12 @@ pub(crate) fn assert_raw_rows_are_the_readers(bytes: &[u8]) -> Agreed {
         let is_behind = events.peek().is_none_or(|event| event.offset >= span.end());
         assert!(is_behind, "{block:?}: a reader gives {:?}, raw gives {refused:?}", events.peek());
         let of_block = damage.losses().find(|finding| {
-            // What contradicts other rows is no fault of the row.
+            // A contradiction between rows is not a fault of the row.
             finding.block_offset == block.offset
                 && finding.class != Class::Contradiction
                 && matches!(finding.context, "event blob" | "event block header")
         });
-        // Beyond those that are kept, findings are only counted.
+        // Findings beyond these are only counted.
         if damage.findings().len() < 64 {
             let told = of_block.map(|finding| (finding.offset, finding.fault));
             assert_eq!(told, refused, "{block:?}");
@@ -253,7 +250,7 @@ pub(crate) fn assert_raw_rows_are_the_readers(bytes: &[u8]) -> Agreed {
     agreed
 }
 
-/// Returns all rows of `input` that `row` reads, one after the other.
+/// Applies `row` until it fails, and returns the rows.
 pub(crate) fn all<'a, T>(
     row: impl Parser<&'a [u8], Output = T, Error = FaultAt<'a>>,
     input: &'a [u8],
@@ -262,7 +259,7 @@ pub(crate) fn all<'a, T>(
     rows
 }
 
-/// Returns whether a stream is its blocks and its end.
+/// Returns whether a stream consists of intact blocks and its end.
 pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     blocks(bytes).is_some_and(|(.., is_ended)| is_ended)
 }

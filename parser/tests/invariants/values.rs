@@ -1,9 +1,8 @@
-//! Looks at every value of events' payloads, nested ones included.
+//! Visits of all values of payloads, including nested ones.
 
 use nettrace_parser::{Event, FieldValue, Reader, Value};
 
-/// Walks the payloads of a stream's events, until `most` values were seen. Returns how
-/// many were seen.
+/// Visits the values of a stream's payloads, at most `most`. Returns the number of visited values.
 pub(crate) fn look_at_payloads(bytes: &[u8], most: u64) -> u64 {
     let mut reader = Reader::from_slice(bytes);
     let mut seen = 0;
@@ -16,7 +15,7 @@ pub(crate) fn look_at_payloads(bytes: &[u8], most: u64) -> u64 {
     seen
 }
 
-/// Walks one payload.
+/// Visits at most `most` values of one payload. Returns their number.
 pub(crate) fn look_at(event: &Event<'_>, most: u64) -> u64 {
     let mut seen = 0;
     let mut fields = event.fields();

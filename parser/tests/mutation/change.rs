@@ -4,14 +4,15 @@ use crate::excerpt::Block;
 use crate::random::Random;
 use nettrace_testdata::synth::Damage;
 
-/// What is written over numbers: none, one, the most, nearly, and less than nothing.
+/// Values that overwrite a number: zero, one, the maximum of signed and unsigned types, and values
+/// near the maximum.
 pub(crate) const EXTREMES: [u32; 7] =
     [0, 1, u32::MAX, u32::MAX - 1, 0x7fff_ffff, 0x7fff_fffe, 0x8000_0000];
 
-/// Ways to damage content.
+/// Number of ways to damage content.
 pub(crate) const WAYS: usize = 12;
 
-/// Damages a block in the way that has this number.
+/// Damages a block in the way with the number `way`.
 pub(crate) fn change(block: &Block, way: usize, random: &mut Random) -> Vec<u8> {
     let content = &block.content;
     let end = content.len();
@@ -31,7 +32,7 @@ pub(crate) fn change(block: &Block, way: usize, random: &mut Random) -> Vec<u8> 
         5 => Damage::Delete { range: row(random) },
         6 => Damage::Duplicate { range: row(random) },
         7 => Damage::Swap { first: row(random), second: row(random) },
-        // Where a row has its size or flags and ids, and where a block has its counts.
+        // The start of a row has its size, or flags and ids; the start of a block has its counts.
         8 => Damage::u32(row(random).start, *random.one(&EXTREMES)),
         9 => Damage::u32(4 * random.below(6), *random.one(&EXTREMES)),
         10 => Damage::Overwrite { at: 0, bytes: random.bytes(end) },

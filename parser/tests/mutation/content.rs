@@ -1,5 +1,4 @@
-//! Damage inside a block whose framing is right: whatever the content, all other blocks
-//! are read.
+//! Tests of damage to the content of a block: all other blocks are still read.
 
 use crate::allocation::usage;
 use crate::change::{WAYS, change};
@@ -9,9 +8,9 @@ use crate::invariants;
 use crate::random::Random;
 use nettrace_testdata::cases;
 
-/// Bytes that reading may hold for each byte of a stream.
+/// Maximum number of bytes that a reader may hold for each byte of a stream.
 const HELD_PER_BYTE: u64 = 8;
-/// Bytes that reading may hold beside them, for any stream.
+/// Number of bytes that a reader may hold in addition, for any stream.
 const HELD: u64 = 4 << 20;
 
 #[test]
@@ -28,7 +27,7 @@ fn damaged_content_costs_no_event_of_other_blocks_whatever_it_is() {
                 let stream = damaged.stream();
                 tried += 1;
                 changed += usize::from(stream.bytes != whole.bytes);
-                // The first part is the header.
+                // Part 0 is the stream header.
                 let (before, after) = (&whole.parts[at + 1], &stream.parts[at + 1]);
                 let block = Damaged {
                     kind: before.kind,

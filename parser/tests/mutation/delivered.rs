@@ -1,27 +1,25 @@
-//! Whether all events outside a damaged block were delivered, and hold what they hold
-//! without the damage.
+//! Check that all events outside of a damaged block are delivered with unchanged facts.
 
 use nettrace_parser::{Event, Reader};
 use nettrace_testdata::synth::{PartKind, Version};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-/// The facts of an event, each by the place that stores it. The event's own place is not
-/// one of them.
+/// Facts of an event, separated by the blocks that store them. The offset of the event is left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Said {
     offset: u64,
-    /// Hash of what its own row stores.
+    /// Hash of the facts in the event's row.
     row: u64,
-    /// Hash of what its metadata stores.
+    /// Hash of the facts in the metadata.
     name: u64,
-    /// Hash of what its metadata or its labels store.
+    /// Hash of the facts in metadata or labels.
     level: u64,
-    /// Hash of what its row or the row of its thread stores.
+    /// Hash of the facts in the event's row or the row of its thread.
     thread: u64,
-    /// Hash of what its row or its labels store.
+    /// Hash of the facts in the event's row or labels.
     labels: u64,
-    /// Hash of what the stack block stores.
+    /// Hash of the stack.
     stack: u64,
 }
 
@@ -52,18 +50,18 @@ impl Said {
         self.offset as usize
     }
 
-    /// Returns what is left of the facts without those that a block of this kind stores.
+    /// Returns the facts without those that a block of kind `kind` stores.
     fn without(self, kind: PartKind, version: Version) -> Said {
         let said = Said { offset: 0, ..self };
         match kind {
-            // Version 3 has its definitions among the events.
+            // In version 3 definitions are in event blocks.
             PartKind::Event if version == Version::V3 => Said { name: 0, level: 0, ..said },
             PartKind::Metadata => Said { name: 0, level: 0, ..said },
             PartKind::Stack => Said { stack: 0, ..said },
             PartKind::Thread | PartKind::RemoveThread => Said { thread: 0, ..said },
             PartKind::LabelList => Said { labels: 0, level: 0, ..said },
-            // A sequence point says from where on stacks, threads, labels and, in version
-            // 6, metadata have new numbers.
+            // Without the sequence point, ids of stacks, threads, labels and (version 6) metadata
+            // that are used again have the wrong meaning.
             PartKind::SequencePoint if version == Version::V6 => Said { row: said.row, ..NOTHING },
             PartKind::SequencePoint => Said { stack: 0, ..said },
             _ => said,
@@ -86,14 +84,14 @@ pub(crate) fn said(bytes: &[u8]) -> Vec<Said> {
 pub(crate) struct Damaged {
     pub(crate) kind: PartKind,
     pub(crate) version: Version,
-    /// Where it lies in the whole stream, and in the damaged one.
+    /// Positions of the block in the undamaged stream.
     pub(crate) before: Range<usize>,
+    /// Positions of the block in the damaged stream.
     pub(crate) after: Range<usize>,
 }
 
 impl Damaged {
-    /// Compares the events outside the block, of which none may be missing, added or
-    /// moved.
+    /// Asserts that no event outside of the block is missing, added or moved.
     pub(crate) fn assert_rest_is_delivered(&self, whole: &[Said], bytes: &[u8], what: &str) {
         let outside = |events: &[Said], inside: &Range<usize>| -> Vec<Said> {
             let events = events.iter().filter(|event| !inside.contains(&(event.offset as usize)));
@@ -116,8 +114,7 @@ impl Damaged {
     }
 }
 
-/// Returns what events store in their own rows: all of them, or those that lie in
-/// `place`.
+/// Returns the hashes of the facts in the rows of events: of all events, or of those in `place`.
 pub(crate) fn rows_of(events: &[Said], place: Option<&Range<usize>>) -> Vec<u64> {
     let is_there = |said: &&Said| place.is_none_or(|place| place.contains(&(said.offset as usize)));
     events.iter().filter(is_there).map(|said| said.row).collect()

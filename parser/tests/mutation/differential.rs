@@ -1,10 +1,10 @@
-//! The mutants of `lies`, read by us and by TraceEvent: who delivers more of the events
-//! that were there, and who delivers events that were not.
+//! Comparison with TraceEvent on the mutants of `lies`: which reader delivers more of the original
+//! events, and which delivers wrong ones.
 //!
-//! `NETTRACE_PEERS=$(.ci/peers) cargo test --release -p nettrace-parser --test mutation
-//! -- --ignored --nocapture differential` prints what `parser/fuzz/differential.txt`
-//! keeps of its last run. `MUTANTS=20` sets how many mutants of each class and trace are
-//! read; TraceEvent takes a second for each.
+//! `NETTRACE_PEERS=$(.ci/peers) cargo test --release -p nettrace-parser --test mutation --
+//! --ignored
+//! --nocapture differential` prints the table of `parser/fuzz/differential.txt`. `MUTANTS=20` sets the
+//! number of mutants for each class and trace; TraceEvent takes a second for each.
 
 use crate::lies::{CLASSES, Sound};
 use crate::random::Random;
@@ -22,11 +22,10 @@ const TRACES: [&str; 6] = [
     "one-collect-v6/cpu-and-switches.nettrace",
 ];
 
-/// How often each event is there: time, provider, id and size.
+/// Number of events with the same time, provider, id and payload size.
 type Events = HashMap<(u64, String, u32, usize), u32>;
 
-/// What a reader made of a mutant: the events, and whether it reported that something is
-/// wrong.
+/// Result of reading a mutant: the events, and whether a fault was reported.
 struct Read {
     events: Events,
     says_so: bool,
@@ -36,7 +35,7 @@ fn ours(bytes: &[u8]) -> Read {
     let mut events = Events::new();
     let mut reader = Reader::from_slice(bytes);
     let result = reader.for_each(|event| {
-        // Versions 4 and 5 write types as events; TraceEvent counts neither.
+        // TraceEvent does not deliver definitions, which in versions 4 and 5 are events.
         let provider = event.provider().to_owned();
         let key = (event.timestamp_ticks(), provider, event.id(), event.payload().len());
         *events.entry(key).or_default() += 1;
@@ -45,7 +44,7 @@ fn ours(bytes: &[u8]) -> Read {
     Read { events, says_so }
 }
 
-/// The dumper of the peers, which prints lines like those of the shared `golden` folder.
+/// The program of the peers that prints the events found by TraceEvent, as in the goldens.
 struct Dumper {
     peers: PathBuf,
     folder: PathBuf,
@@ -65,7 +64,7 @@ impl Dumper {
         let (file, out) =
             (self.folder.join("mutant").with_extension(extension), self.folder.join("out"));
         std::fs::write(&file, bytes).unwrap();
-        // A file that is left of the mutant before is no answer.
+        // Removes the output for the previous mutant.
         let _ = std::fs::remove_file(&out);
         let ended = Command::new("timeout")
             .args(["-k", "5", "60"])
@@ -98,7 +97,7 @@ impl Dumper {
     }
 }
 
-/// Returns how many events of a sound trace were found, and how many other events.
+/// Returns the number of original events that were found, and the number of other events.
 fn recovered(found: &Events, sound: &Events) -> (u32, u32) {
     let right = |(key, count): (&_, &u32)| (*count).min(sound.get(key).copied().unwrap_or(0));
     let right: u32 = found.iter().map(right).sum();
@@ -115,8 +114,8 @@ struct Sum {
     their_others: u64,
     we_more: u32,
     they_more: u32,
-    /// Mutants of which more than 1 % of the events were wrong or missing, without a
-    /// word.
+    /// Number of mutants with more than 1 % of wrong or missing events for which we reported no
+    /// fault.
     we_silent: u32,
     they_silent: u32,
 }

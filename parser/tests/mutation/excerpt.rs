@@ -1,5 +1,5 @@
-//! Blocks of recorded traces, framed anew: small enough to be read often, with every kind
-//! of block that the trace has.
+//! Excerpts of recorded traces with every kind of block of the trace, small enough to be read
+//! often.
 
 use nettrace_parser::{BlockKind, Item, Reader, Version as Read};
 use nettrace_testdata::corpus;
@@ -8,12 +8,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// A block as it lies in the trace.
+/// A block of a trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub(crate) kind: PartKind,
     pub(crate) content: Vec<u8>,
-    /// Rows of an event block, counted from its content's start.
+    /// Positions of the rows of an event block, counted from the start of its content.
     pub(crate) rows: Vec<Range<usize>>,
 }
 
@@ -22,14 +22,14 @@ pub(crate) struct Block {
 pub(crate) struct Excerpt {
     pub(crate) name: String,
     pub(crate) version: Version,
-    /// All before the first block.
+    /// Bytes before the first block.
     pub(crate) header: Vec<u8>,
     pub(crate) blocks: Vec<Block>,
 }
 
-/// The most bytes that are taken of a trace.
+/// Maximum number of bytes that are taken of a trace.
 const MAX_BYTES: usize = 80 * 1024;
-/// The most blocks of a kind that are taken.
+/// Maximum number of blocks of a kind.
 const MAX_OF_A_KIND: usize = 3;
 
 impl Excerpt {
@@ -38,7 +38,7 @@ impl Excerpt {
         let mut blocks: Vec<Block> = Vec::new();
         let mut counts: HashMap<PartKind, usize> = HashMap::new();
         let (mut header, mut size) = (None, 0);
-        // Where the rows of the block lie that is being read, if it was taken.
+        // Start of the content of the current block, if it was taken.
         let mut taken = None;
         while let Some(item) = reader.next_item().expect("it can be read") {
             match item {
@@ -73,7 +73,7 @@ impl Excerpt {
         Excerpt { name: name.to_owned(), version, header, blocks }
     }
 
-    /// Returns the blocks in their framing, and the end mark.
+    /// Returns a stream of the blocks and an end mark.
     pub(crate) fn stream(&self) -> Stream {
         let mut stream = Stream::with_header(self.version, &self.header);
         for block in &self.blocks {

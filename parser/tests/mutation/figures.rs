@@ -1,6 +1,6 @@
-//! How many events are recovered from version 6 streams whose block lengths are wrong.
-//! The figures stand in docs/decisions/05-recovery.md; `cargo test -p nettrace-parser
-//! --test mutation -- --ignored --nocapture figures` prints them.
+//! Number of events that are recovered from version 6 streams with wrong block lengths. `cargo test
+//! -p nettrace-parser --test mutation -- --ignored --nocapture figures` prints the figures of
+//! docs/decisions/05-recovery.md.
 
 use crate::change::{WAYS, change};
 use crate::delivered::{rows_of, said};
@@ -9,7 +9,7 @@ use crate::random::Random;
 use nettrace_testdata::synth::{Damage, Stream};
 use std::collections::BTreeMap;
 
-/// Mutants of a stream, with the kind of damage.
+/// Returns mutants of a stream, each with its kind of damage.
 fn mutants(excerpt: &Excerpt, whole: &Stream, random: &mut Random) -> Vec<(&'static str, Vec<u8>)> {
     let mut found = Vec::new();
     let blocks = whole.parts.len() - 1;

@@ -1,4 +1,4 @@
-//! Damage to what stands around blocks, and bytes that are missing or too many.
+//! Tests of damage to framing, and of missing or additional bytes.
 
 use crate::change::EXTREMES;
 use crate::delivered::{Damaged, rows_of, said};
@@ -9,7 +9,7 @@ use nettrace_parser::Reader;
 use nettrace_testdata::cases;
 use nettrace_testdata::synth::{Damage, Part, Stream};
 
-/// Returns damages to one part, which stay within it.
+/// Returns damages within one part.
 fn damages(part: &Part, random: &mut Random) -> Vec<Damage> {
     let inside = |random: &mut Random, most: usize| {
         let range = random.stretch(part.end - part.content.start, most);
@@ -18,8 +18,8 @@ fn damages(part: &Part, random: &mut Random) -> Vec<Damage> {
     let count = 1 + random.below(40);
     let mut damages = vec![
         Damage::Delete { range: inside(random, 20) },
-        // Among these are deletions after which the next object's type has its end tag
-        // where the block's should be.
+        // After some of these deletions, the end tag of the next object's type is where the end tag
+        // of the block should be.
         Damage::Delete { range: inside(random, 100) },
         Damage::Insert { at: inside(random, 1).start, bytes: random.bytes(count) },
         Damage::Duplicate { range: inside(random, 40) },
@@ -28,7 +28,7 @@ fn damages(part: &Part, random: &mut Random) -> Vec<Damage> {
         Damage::Delete { range: part.start..part.content.start },
         Damage::Flip { at: part.end - 1, mask: 1 << random.below(8) },
     ];
-    // The first byte: no object, and an end mark.
+    // The first byte becomes no tag at all, and the end mark.
     damages.extend(
         [0x00, 0x01, 0xff].map(|byte| Damage::Overwrite { at: part.start, bytes: vec![byte] }),
     );
@@ -36,8 +36,8 @@ fn damages(part: &Part, random: &mut Random) -> Vec<Damage> {
     damages
 }
 
-/// Returns damages to a block's size: other sizes are too small, too large, beyond the
-/// stream's end, or end where a later object ends.
+/// Returns damages to the size of a block. The new size is too small, too large, beyond the end of
+/// the stream, or leads to the end of a later object.
 fn sizes(part: &Part, stream: &Stream, random: &mut Random) -> Vec<Damage> {
     let Some(at) = part.size_field else { return Vec::new() };
     let right = part.content.len();
@@ -68,7 +68,7 @@ fn damaged_framing_of_objects_costs_no_event_of_other_objects() {
     for excerpt in excerpts().iter().filter(|excerpt| excerpt.version.has_objects()) {
         let whole = excerpt.stream();
         let due = said(&whole.bytes);
-        // After a last object there is nothing to find the way back by.
+        // The last objects are left out, because no object follows by which reading could go on.
         for part in &whole.parts[1..whole.parts.len() - 2] {
             let mut damages = damages(part, &mut random);
             damages.extend(sizes(part, &whole, &mut random));

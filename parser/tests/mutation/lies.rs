@@ -1,14 +1,14 @@
-//! How often a damaged trace passes for whole: mutants of recorded traces, compared with
-//! the events before the damage.
+//! Measures how often the reader finds no fault in a damaged trace: mutants of recorded traces are
+//! compared with the original.
 //!
-//! A mutant lies when reading it finds no damage, its end mark is there, and more than 1
-//! % of its events are wrong or missing. What a mutation wrote over (a payload, an
-//! address of a stack, a name) cannot be compared, because no reader could know these
-//! bytes to be wrong. All other facts of all events are compared.
+//! A mutant lies if the reader finds no damage and an end mark, but more than 1 % of the events are
+//! wrong or missing. Overwritten bytes themselves (a payload, an address of a stack, a name) are
+//! not compared, because no reader could know that they are wrong. All other facts of all events
+//! are compared.
 //!
-//! `PROPTEST_CASES=1024 cargo test -p nettrace-parser --test mutation -- --nocapture lies`
-//! prints the table of `parser/fuzz/README.md`, with the traces of `NETTRACE_SHARED`;
-//! `SEED` gives other mutants.
+//! `PROPTEST_CASES=1024 cargo test -p nettrace-parser --test mutation -- --nocapture lies` prints
+//! the table of `parser/fuzz/README.md`, with the traces of `NETTRACE_SHARED`. `SEED` chooses other
+//! mutants.
 
 use crate::change::EXTREMES;
 use crate::random::Random;
@@ -18,36 +18,34 @@ use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::{Range, RangeInclusive};
 
-/// A stream that is sound, and where its parts are.
+/// An undamaged stream and the positions of its parts.
 #[derive(Default)]
 pub(crate) struct Sound {
     pub(crate) name: String,
     is_v6: bool,
     pub(crate) bytes: Vec<u8>,
     events: Vec<Told>,
-    /// Bytes that store how the stream is made: framing, headers of blocks and rows,
-    /// sizes, counts, ids.
+    /// Positions of bytes of framing, of headers of blocks and rows, of sizes, counts and ids.
     structure: Vec<usize>,
-    /// Fields that hold a length or a count: their place and their size in bytes.
+    /// Position and size in bytes of each field with a length or a count.
     lengths: Vec<(usize, usize)>,
-    /// Definitions of types: what is written over there may change names.
+    /// Positions of definitions. Bytes overwritten there may change names.
     metadata: Vec<Range<usize>>,
-    /// Addresses of stacks in the stream, with the hash that an event has of them.
+    /// Positions of the addresses of stacks, each with their hash.
     stacks: Vec<(Range<usize>, u64)>,
-    /// Blocks without the first: where they begin, where their content begins, and where
-    /// they end.
+    /// Start, start of the content, and end of each block except the first.
     blocks: Vec<(usize, usize, usize)>,
 }
 
-/// The facts of an event that are compared.
+/// Facts of an event that are compared.
 #[derive(Clone)]
 struct Told {
     offset: u64,
     payload: Range<usize>,
     row: u64,
-    /// Time and number, which compressed headers count from the header before.
+    /// Time and number, which compressed headers store as differences to the previous header.
     counted: (u64, u32),
-    /// The times that its block states.
+    /// Range of times in the header of the event's block.
     within: RangeInclusive<u64>,
     content: u64,
     stack: u64,
@@ -80,7 +78,7 @@ impl Told {
     }
 }
 
-/// Traces of which those that are there are read, each up to [`MAX_BYTES`].
+/// Traces that are read if they exist, each up to [`MAX_BYTES`].
 const TRACES: [&str; 14] = [
     "net3.1-linux-x64/all.netperf",
     "net10-linux-x64/all.netperf",
@@ -97,7 +95,7 @@ const TRACES: [&str; 14] = [
     "one-collect-v6/cpu.nettrace",
     "one-collect-v6/cpu-and-switches.nettrace",
 ];
-/// The most bytes that are read of a trace.
+/// Maximum number of bytes that are read of a trace.
 const MAX_BYTES: u64 = 300 << 10;
 
 fn u32_at(bytes: &[u8], at: usize) -> usize {
@@ -105,7 +103,7 @@ fn u32_at(bytes: &[u8], at: usize) -> usize {
 }
 
 impl Sound {
-    /// Reads the beginning of a trace up to a block, and adds an end mark.
+    /// Reads whole blocks from the beginning of a trace, and adds an end mark.
     pub(crate) fn from_trace(name: &str) -> Sound {
         let whole = corpus::trace(name).bytes();
         let mut reader = Reader::from_slice(&whole);
@@ -117,7 +115,7 @@ impl Sound {
             (matches!(reader.version(), Some(Version::V6 { .. })), reader.is_complete());
         let mut bytes = whole;
         let cut = starts.iter().copied().find(|start| *start > MAX_BYTES);
-        // A process that was killed left its last block cut.
+        // The last block of a killed process is cut.
         if let Some(cut) = cut.or(starts.last().copied().filter(|_| !is_complete)) {
             bytes.truncate(cut as usize);
             bytes.extend_from_slice(if is_v6 { &[0; 4] } else { &[1] });
@@ -128,12 +126,12 @@ impl Sound {
         sound
     }
 
-    /// Finds where the parts of the stream are.
+    /// Finds the positions of the parts of the stream.
     fn look(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
         let mut reader = Reader::from_slice(&bytes);
         let is_v3 = reader.trace().is_ok() && reader.version() == Some(Version::V3);
-        // Where the header ends, if the block that is being read holds events.
+        // End of the header, if the current block is an event block.
         let mut rows_from = None;
         let mut within = 0..=u64::MAX;
         while let Some(item) = reader.next_item().expect("it can be read") {
@@ -149,7 +147,7 @@ impl Sound {
                     self.structure.extend(start..body);
                     self.lengths.push(if self.is_v6 { (start, 3) } else { (body & !3, 4) });
                     if !self.is_v6 {
-                        // The size stands in front of the padding.
+                        // The size is before the padding.
                         let name = u32_at(&bytes, start + 11);
                         *self.lengths.last_mut().unwrap() = (start + 16 + name, 4);
                     }
@@ -207,7 +205,8 @@ impl Sound {
         }
     }
 
-    /// Reads a mutant that differs in `touched`, and compares its events.
+    /// Reads a mutant in which the bytes `touched` differ, and compares its events with the
+    /// original.
     fn held_against(&self, mutant: &[u8], touched: &Range<usize>) -> Verdict {
         let touches = |range: &Range<usize>| range.start < touched.end && touched.start < range.end;
         let types_are_touched = self.metadata.iter().any(touches);
@@ -234,9 +233,8 @@ impl Sound {
                     found.counted.1.wrapping_sub(due.counted.1),
                 );
                 let is_there = due.offset == found.offset && due.row == found.row;
-                // After what was written over, times and numbers are counted from other
-                // values. What a header adds to them is right as long as all of them are
-                // moved alike.
+                // Times and numbers after the overwritten bytes may start from a wrong value. An
+                // event is right if its difference to the original is that of the previous event.
                 if is_there
                     && by != (0, 0)
                     && by != moved_by
@@ -271,7 +269,7 @@ impl Sound {
     }
 
     fn is_lie(&self, verdict: &Verdict) -> bool {
-        // An event that is wrong counts once, and so do events that were never there.
+        // A wrong event is missing and another one, but counts once.
         let wrong = verdict.missing.max(verdict.others);
         verdict.says_whole && wrong * 100 > self.events.len() as u64
     }
@@ -286,7 +284,7 @@ impl Sound {
         if self.is_v6 { &[0; 4] } else { &[1] }
     }
 
-    /// Returns a mutant of a class, and where it differs.
+    /// Returns a mutant of a class, and the range of bytes that differ.
     pub(crate) fn mutant(&self, class: &str, random: &mut Random) -> (Vec<u8>, Range<usize>) {
         let mut bytes = self.bytes.clone();
         let touched = match class {
@@ -350,14 +348,13 @@ impl Sound {
     }
 }
 
-/// How a mutant was read.
+/// Result of reading a mutant.
 #[derive(Default, Debug)]
 struct Verdict {
     right: u64,
     others: u64,
     missing: u64,
-    /// Events that are right, except for a time or number that is counted from one that
-    /// was written over.
+    /// Number of right events whose time or number was counted from an overwritten one.
     moved: u64,
     says_whole: bool,
     /// Findings that are notes, not damage.
@@ -376,7 +373,7 @@ pub(crate) const CLASSES: [&str; 8] = [
     "block zeroed",
 ];
 
-/// The mutants of a class, and what became of them.
+/// Counts of the results of a class of mutants.
 #[derive(Default, Clone, Copy, Debug)]
 struct Sum {
     mutants: u64,
@@ -386,7 +383,7 @@ struct Sum {
     right: u64,
 }
 
-/// Returns the beginnings of the [`TRACES`] that are there.
+/// Returns the beginnings of the [`TRACES`] that exist.
 pub(crate) fn sounds() -> impl Iterator<Item = Sound> {
     let found = corpus::all();
     let is_there = move |name: &&str| found.iter().any(|trace| trace.name() == *name);
@@ -401,7 +398,7 @@ fn sums(count: u32, mut show: impl FnMut(&str)) -> BTreeMap<(&'static str, &'sta
     for sound in sounds() {
         let version = if sound.is_v6 { "V6" } else { "V3–V5" };
         for class in CLASSES {
-            // There are fewer traces of version 6.
+            // Fewer traces are of version 6.
             for _ in 0..if sound.is_v6 { 3 * count } else { count } {
                 let (bytes, touched) = sound.mutant(class, &mut random);
                 if bytes == sound.bytes {
@@ -453,8 +450,8 @@ fn table(sums: &BTreeMap<(&'static str, &'static str), Sum>) -> String {
     table
 }
 
-/// Fixes the seed, so that the numbers change with the reader alone. The table of
-/// `parser/fuzz/README.md` has one in 500, of four times as many mutants and more traces.
+/// Reads mutants of a fixed seed, so that the numbers depend on the reader alone. The table of
+/// `parser/fuzz/README.md` has one in 500, from four times as many mutants and more traces.
 #[test]
 fn at_most_one_mutant_in_250_passes_for_whole_though_its_events_are_wrong() {
     let one_in = if corpus::shared_folder().is_some() { 500 } else { 250 };

@@ -1,6 +1,5 @@
-//! Recorded traces with damage done to them on purpose: a seeded random generator chooses
-//! what and where. Each stream must be read calmly, and all that lies outside the damaged
-//! block must be delivered.
+//! Tests with recorded traces to which random damage is done. No damage may cause a panic, and all
+//! events outside of the damaged block must be delivered.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "../allocation/mod.rs"]

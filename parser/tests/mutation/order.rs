@@ -1,4 +1,4 @@
-//! Whole blocks that are missing, there twice, or in each other's place.
+//! Tests of streams in which blocks are missing, repeated or swapped.
 
 use crate::delivered::{Damaged, rows_of, said};
 use crate::excerpt::{Excerpt, excerpts};
@@ -8,7 +8,7 @@ use nettrace_testdata::cases;
 
 fn offsets(excerpt: &Excerpt, at: usize) -> std::ops::Range<usize> {
     let stream = excerpt.stream();
-    // The first part is the header.
+    // Part 0 is the stream header.
     let part = &stream.parts[at + 1];
     part.start..part.end
 }

@@ -1,4 +1,4 @@
-//! Random choices, bytes and places, by which damage is drawn.
+//! Random choices, bytes and ranges for damage.
 
 pub(crate) use crate::splitmix::Random;
 use std::ops::Range;
@@ -8,7 +8,7 @@ impl Random {
         &of[self.below(of.len())]
     }
 
-    /// Keeps at most `most` of them, whichever.
+    /// Keeps at most `most` random elements.
     pub(crate) fn some<T>(&mut self, mut of: Vec<T>, most: u32) -> Vec<T> {
         while of.len() > most as usize {
             of.swap_remove(self.below(of.len()));
@@ -20,7 +20,7 @@ impl Random {
         (0..count).map(|_| self.next() as u8).collect()
     }
 
-    /// Draws a stretch of at most `most` bytes before `end`.
+    /// Draws a range of at most `most` bytes before `end`.
     pub(crate) fn stretch(&mut self, end: usize, most: usize) -> Range<usize> {
         let start = self.below(end);
         start..end.min(start + 1 + self.below(most))

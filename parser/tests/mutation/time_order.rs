@@ -1,5 +1,5 @@
-//! Time order against a plain oracle: all events in file order, sorted by the rule of
-//! `FORMAT.md` 11 alone.
+//! Compares time order with an oracle: all events in file order, sorted by the rule of `FORMAT.md`
+//! 11.
 
 use crate::change::{WAYS, change};
 use crate::excerpt::excerpts;
@@ -12,17 +12,17 @@ use nettrace_parser::{
 use nettrace_testdata::{cases, corpus, synth};
 use std::ops::ControlFlow;
 
-/// An oracle of time order. Each waiting event has the time that it counts as, and a
-/// digest of all that it says.
+/// Oracle of time order. A waiting event is the time by which it is sorted, and a hash of its
+/// facts.
 #[derive(Default)]
 struct Oracle {
     waiting: Vec<(u64, u64)>,
     watermark: u64,
     given: Vec<u64>,
     out_of_order: u64,
-    /// The most events that wait. When as many wait, at least the older half goes.
+    /// Maximum number of events that wait. When it is reached, at least the older half is released.
     most: usize,
-    /// How often this limit made events go.
+    /// Number of times that the limit released events.
     limited: u64,
 }
 
@@ -43,15 +43,13 @@ impl Oracle {
         }
     }
 
-    /// Releases the oldest of the waiting events.
+    /// Releases the `count` oldest waiting events.
     fn give(&mut self, count: usize) {
         self.waiting.sort_by_key(|(time, _)| *time);
         for (time, said) in self.waiting.drain(..count) {
             self.watermark = self.watermark.max(time);
             self.given.push(said);
         }
-        // Their order does not matter to the next sort, which keeps the file's order of
-        // equal times.
     }
 
     fn read(bytes: &[u8], limits: Limits) -> Oracle {
@@ -71,7 +69,7 @@ impl Oracle {
     }
 }
 
-/// Returns a digest of all that an event says.
+/// Returns a hash of everything that an event has.
 fn said(event: &Event<'_>) -> u64 {
     let ids = (u64::from(event.metadata_id()) << 32)
         ^ event.raw_thread()
@@ -89,13 +87,13 @@ fn by_next_event<S: Source>(events: &mut TimeOrdered<S>) -> Vec<u64> {
 
 fn by_visit<S: Source>(events: &mut TimeOrdered<S>) -> Vec<u64> {
     let mut given = Vec::new();
-    // The reader reports what fails, and so does the number of events.
+    // An error also shows in the reader's outcome and in the number of events.
     let _ = events.for_each(|event| given.push(said(&event)));
     given
 }
 
-/// Asserts that the order is the oracle's, and that losses and damage are those of file
-/// order except for notes of the limit.
+/// Asserts that the order is the oracle's. Losses and damage must be those of file order, apart
+/// from notes of the limit.
 fn assert_is<S: Source>(
     what: &str,
     bytes: &[u8],
@@ -118,7 +116,7 @@ fn assert_is<S: Source>(
     assert!(found == due, "{what}: {}", found.difference(&due));
 }
 
-/// Asserts that every way to read a stream in time order gives the oracle's order.
+/// Asserts that every way to read a stream in time order has the order of the oracle.
 fn assert_time_order(what: &str, bytes: &[u8], seed: usize) {
     let oracle = Oracle::read(bytes, Limits::default());
     assert_eq!(oracle.limited, 0, "{what}");
@@ -135,7 +133,7 @@ fn assert_time_order(what: &str, bytes: &[u8], seed: usize) {
     assert_is(&what, bytes, &limited, reader(), by_visit);
 }
 
-/// Asserts that two threads give the oracle's order.
+/// Asserts that reading with two threads has the order of the oracle.
 fn assert_threads(what: &str, bytes: &[u8]) {
     let mut given = Vec::new();
     let options = Options { threads: 2, order: Order::Time, ..Options::default() };
@@ -164,7 +162,7 @@ fn assert_threads(what: &str, bytes: &[u8]) {
 fn every_trace_comes_in_the_order_of_a_plain_sort() {
     for (nth, trace) in corpus::traces().iter().enumerate() {
         let bytes = trace.bytes();
-        // The largest traces say the same things again; their beginning is a prefix, too.
+        // Large traces repeat themselves, so their beginning is enough.
         let bytes = bytes.get(..6_000_000).unwrap_or(&bytes);
         assert_time_order(trace.name(), bytes, nth);
         assert_threads(trace.name(), bytes);
@@ -179,7 +177,7 @@ fn mutants_and_prefixes_come_in_the_order_of_a_plain_sort() {
     let mut random = Random(11);
     for round in 0..cases(250) as usize {
         let excerpt = random.one(excerpts());
-        // Few blocks, so that there is time for many.
+        // Small excerpts, so that there is time for many.
         let mut damaged = excerpt.clone();
         while damaged.blocks.len() > 4 {
             damaged.blocks.remove(random.below(damaged.blocks.len()));

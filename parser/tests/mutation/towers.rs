@@ -1,5 +1,5 @@
-//! Streams that are small and claim much: types within types, numbers without end,
-//! elements without bytes.
+//! Tests of small streams with huge claims: deeply nested types, endless numbers, elements without
+//! bytes.
 
 use crate::allocation::usage;
 use crate::delivered::said;
@@ -10,11 +10,11 @@ use nettrace_testdata::synth::{
     ThreadBlock, ThreadRow, Trace, Version, flag,
 };
 
-/// Levels of types within types in a tower.
+/// Number of levels of nested types in a tower.
 const DEPTH: usize = 100_000;
-/// Bytes that any of these streams may make a reader hold.
+/// Maximum number of bytes that a reader may hold for any of these streams.
 const HELD: u64 = 48 << 20;
-/// Values that are looked at in all payloads of a stream.
+/// Maximum number of values that are visited in all payloads of a stream.
 const VALUES: u64 = 2 << 20;
 
 fn event(number: u32) -> Blob {
@@ -29,8 +29,8 @@ fn event(number: u32) -> Blob {
     }
 }
 
-/// Returns a stream with one event type of these fields and two events of it, with
-/// `between` in between.
+/// Returns a stream with one event type of these fields and two events of it, with the row
+/// `between` them.
 fn stream(version: Version, fields: Vec<Field>, between: Option<Row>) -> Vec<u8> {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
@@ -63,7 +63,8 @@ fn stream(version: Version, fields: Vec<Field>, between: Option<Row>) -> Vec<u8>
     stream.bytes
 }
 
-/// Asserts that both events come, within bounds, in all ways. Their payloads are walked.
+/// Asserts that every way to read the stream delivers both events within the limits. Payloads are
+/// visited.
 fn assert_bounded(bytes: &[u8], what: &str) {
     let (events, usage) = usage(|| {
         invariants::values::look_at_payloads(bytes, VALUES);
@@ -75,8 +76,7 @@ fn assert_bounded(bytes: &[u8], what: &str) {
     invariants::assert_every_byte_is_explained(bytes);
 }
 
-/// Returns a tower of types: each level is its code, and in front of a member how many
-/// there are.
+/// Returns the bytes of a tower of types: a type code for each level, and a count before members.
 fn tower(version: Version, code: u8, depth: usize) -> Vec<u8> {
     let level = match (version, code) {
         (Version::V6, 1) => vec![1, 1, 0],
@@ -108,8 +108,7 @@ fn types_nested_100_000_deep_cost_their_event_its_fields_and_nothing_else() {
 fn a_type_list_of_version_6_that_is_all_nested_arrays_is_bounded() {
     for code in [1u8, 19, 22, 24, 25] {
         let level = tower(Version::V6, code, 1).len();
-        // These are all bytes that a row's size of two bytes leaves beside the other
-        // parts of the row.
+        // The tower takes all bytes that fit into a row with a size of two bytes.
         let nested = FieldType::Raw(tower(Version::V6, code, 65_400 / level));
         let bytes = stream(Version::V6, vec![Field::new("deep", nested)], None);
         assert!(bytes.len() > 65_000);
@@ -153,7 +152,7 @@ fn elements_of_no_bytes_in_numbers_beyond_2_to_the_32_are_bounded() {
     let kinds = [
         fixed(fixed(empty(), u16::MAX), u16::MAX),
         fixed(fixed(fixed(empty(), u16::MAX), u16::MAX), u16::MAX),
-        // The payload's first two bytes are the count.
+        // The first two bytes of the payload are the count.
         FieldType::Array(Box::new(fixed(fixed(empty(), u16::MAX), u16::MAX))),
         FieldType::Array(Box::new(fixed(fixed(FieldType::Byte, 0), u16::MAX))),
     ];

@@ -1,5 +1,5 @@
-//! The functions of `raw` as other programs use them: with nom's combinators, error types
-//! of their own, and kinds of blocks of their own.
+//! Tests of `raw` as other programs use it: with nom's combinators, their own error types and their
+//! own kinds of blocks.
 
 use crate::invariants::rows::{blobs, blocks};
 use nettrace_parser::raw::{self, FaultAt, Parsed};
@@ -12,8 +12,7 @@ use nom::multi::{length_data, many0};
 use nom::sequence::preceded;
 use nom::{Err, IResult, Parser};
 
-/// Reads the names of the event types of a metadata block of version 6, to its end: a
-/// parser as a user writes it.
+/// Parses the names of all event types of a version 6 metadata block, as a user would write it.
 fn names(content: &[u8]) -> Parsed<'_, Vec<&[u8]>> {
     let name = map(raw::metadata_row_v6, |row| row.name);
     let row = context("metadata row", map_parser(raw::sized_row, name));
@@ -30,7 +29,7 @@ fn block_of(bytes: &[u8], kind: BlockKind) -> Vec<u8> {
 fn a_users_parser_is_told_what_is_wrong_and_where() {
     let mut content = block_of(&tiny_v6().bytes, BlockKind::Metadata);
     assert_eq!(names(&content).unwrap().1, [b"Hi"]);
-    // The row's size leaves the block by one.
+    // The row ends one byte after the block.
     let header = 2 + usize::from(u16::from_le_bytes([content[0], content[1]]));
     let size = u16::from_le_bytes([content[header], content[header + 1]]) + 1;
     content[header..header + 2].copy_from_slice(&size.to_le_bytes());
@@ -38,7 +37,7 @@ fn a_users_parser_is_told_what_is_wrong_and_where() {
         panic!("the row leaves the block")
     };
     assert_eq!((at.fault, at.rest), (Fault::RowSize(u64::from(size)), &content[header..]));
-    // `many0` ends at the row, and what is left is refused.
+    // `many0` stops at the row, and the rest is refused.
     let Err(Err::Error(at)) = names(&content) else { panic!("the row leaves the block") };
     assert_eq!(
         (at.offset_in(&content), at.fault, at.context),
@@ -59,12 +58,12 @@ fn a_users_error_type_is_made_from_the_fault() {
 
 #[test]
 fn noms_own_combinators_take_the_parts_as_they_take_their_own() {
-    // A string is length_data of a varuint32.
+    // A string is `length_data` of a varuint32.
     let mut string = complete(length_data(raw::varuint32));
     assert_eq!(string.parse(&b"\x02hi!"[..]), raw::string_v6(b"\x02hi!"));
     assert!(string.parse(&b"\x03hi"[..]).is_err());
 
-    // Payload bytes of all event blocks.
+    // Sums the payload bytes of all event blocks.
     for bytes in [tiny_v4().bytes, tiny_v6().bytes] {
         let (version, blocks, is_ended) = blocks(&bytes).unwrap();
         let events = blocks.iter().filter(|block| block.kind == BlockKind::Event);
@@ -75,7 +74,7 @@ fn noms_own_combinators_take_the_parts_as_they_take_their_own() {
         assert_eq!((sum, is_ended), (expected, true));
     }
 
-    // Labels: those of a list that are levels.
+    // Selects the labels that are levels.
     let level = map_opt(raw::label, |(label, _)| match label {
         Label::Level(level) => Some(level),
         _ => None,

@@ -1,5 +1,4 @@
-//! Any bytes for the functions of `raw`: nothing panics, and nothing is reserved for a
-//! count.
+//! Tests of the functions of `raw` with any bytes: no panic, and no memory reserved for a count.
 
 use crate::allocation::usage;
 use crate::invariants::targets::raw::assert_each_is_calm;
@@ -24,7 +23,7 @@ fn every_function_bears_every_beginning_and_every_end_of_a_stream() {
 #[test]
 fn every_function_bears_the_blocks_of_all_malformed_streams() {
     for (_, bytes) in malformed() {
-        // Content begins at some of these.
+        // Some of these positions are starts of content.
         let step = (28 / cases(1)).max(1) as usize;
         for at in (0..bytes.len().min(400)).step_by(step) {
             assert_each_is_calm(&bytes[at..]);
@@ -53,13 +52,13 @@ fn a_window_that_begins_anywhere_in_a_stream_pads_as_the_stream_does() {
 
 #[test]
 fn a_fault_in_a_part_that_carries_its_size_is_told_where_it_lies() {
-    // Type 99 of the first of two fields. What is left of the field does not reach to the
-    // end of the list.
+    // The first of two fields has the unknown type 99. The rest of an error inside the field ends
+    // with the field, not with the list.
     let list = [2, 0, 3, 0, 1, b'a', 99, 3, 0, 1, b'b', 9];
     let Err(Err::Error(at)) = raw::field_list_v6(&list) else { panic!("there is no type 99") };
     assert_eq!((at.fault, at.offset_in(&list)), (Fault::TypeCode(99), 6));
 
-    // A reader refuses the row that holds the list in the same place.
+    // A reader refuses a row with this list at the same place.
     let row = [&[1, 1, b'P', 7, 1, b'N'][..], &list].concat();
     let content = [&[0, 0, row.len() as u8, 0][..], &row].concat();
     let mut stream = Stream::new(synth::Version::V6);
@@ -91,11 +90,11 @@ fn counts_and_sizes_of_two_thousand_millions_reserve_nothing() {
 
 #[test]
 fn types_that_are_nested_without_end_are_refused_and_do_not_end_the_stack() {
-    // In version 6 a byte a level is enough: arrays of arrays.
+    // In version 6 nested arrays take a byte for each level.
     let list = [&[1, 0, 0xfe, 0xff, 0][..], &vec![19; 0xfffd]].concat();
     let Err(Err::Error(at)) = raw::field_list_v6(&list) else { panic!("deeper than a limit") };
     assert_eq!(at.fault, Fault::TypeDepth);
-    // Objects of objects.
+    // Nested objects.
     let list =
         [1, 0, 0, 0].into_iter().chain([1, 0, 0, 0]).cycle().take(80_000).collect::<Vec<u8>>();
     let Err(Err::Error(at)) = raw::field_list_v1(&list) else { panic!("deeper than a limit") };

@@ -1,5 +1,5 @@
-//! The functions of `raw` from outside: they give what a reader gives, bear any bytes,
-//! and work together with other combinators and error types.
+//! Tests of the functions of `raw`: they find the rows of a reader, do not panic on any bytes, and
+//! work with other combinators and error types.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "../allocation/mod.rs"]

@@ -1,4 +1,4 @@
-//! The functions of `raw` read what a reader reads, fast.
+//! Tests that the functions of `raw` find the rows that a reader finds.
 
 use crate::invariants::rows::{all, assert_raw_rows_are_the_readers, blobs, blocks, is_whole};
 use nettrace_parser::raw;
@@ -17,7 +17,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Compressed bytes of the largest real trace that is read here.
+/// Maximum size of a real trace that is read here, in compressed bytes.
 const LARGEST: u64 = 1 << 20;
 
 #[test]
@@ -86,7 +86,7 @@ proptest! {
     }
 }
 
-/// Writes over bytes of event blocks only, so that the framing stays.
+/// Overwrites bytes in event blocks, so that the framing stays intact.
 #[test]
 fn raw_rows_of_damaged_blocks_are_those_that_a_reader_gives_and_refused_where_and_why_it_refuses_them()
  {
@@ -118,8 +118,8 @@ fn raw_rows_of_damaged_blocks_are_those_that_a_reader_gives_and_refused_where_an
     );
 }
 
-/// Reads all rows of other blocks of an undamaged stream, and compares their counts by
-/// kind and the descriptions of event types with the reader's.
+/// Reads the rows of all other blocks of an undamaged stream. Compares their number by kind, and
+/// the descriptions of event types, with the reader's.
 fn assert_other_rows_are_the_readers(bytes: &[u8]) {
     let mut reader = Reader::from_slice(bytes);
     while reader.next_event().unwrap().is_some() {}
@@ -261,7 +261,7 @@ fn described_v6(row: &[u8]) -> (u32, String) {
     (begin.id, format!("{said} {}", fields_text(&fields)))
 }
 
-/// Returns names and types as text, without what a reader works out beside them.
+/// Returns names and types as text, without offsets that a reader computes.
 fn fields_text(fields: &[Field]) -> String {
     let mut text = String::new();
     for field in fields {

@@ -1,5 +1,4 @@
-//! Which bytes belong to which block, where one block of version 6 is found in what was
-//! taken for the end of another.
+//! Tests of the assignment of bytes to blocks, if a version 6 block begins inside another one.
 
 use crate::invariants;
 use crate::lengths::{event, opened};
@@ -9,7 +8,7 @@ use nettrace_testdata::synth::{
     Version,
 };
 
-/// Counts the bytes of blocks that were read, and the blocks.
+/// Returns the number of bytes of blocks that were read, and the number of blocks.
 fn bytes_and_blocks(bytes: &[u8]) -> (u64, u64) {
     let mut reader = Reader::from_slice(bytes);
     while reader.next_event().unwrap().is_some() {}
@@ -18,8 +17,7 @@ fn bytes_and_blocks(bytes: &[u8]) -> (u64, u64) {
     (sum(&|kind| statistics.bytes(kind)), sum(&|kind| statistics.blocks(kind)))
 }
 
-/// Returns a stream that ends a stack block with these bytes, and goes on with a session
-/// of two event blocks.
+/// Returns a stream with a stack block that ends with `rest_of_stacks`, and then two event blocks.
 fn behind(mut stream: Stream, rest_of_stacks: &[u8]) -> Vec<u8> {
     stream.bytes.extend(rest_of_stacks);
     let row = MetadataRow { metadata_id: 1, provider: "Demo".into(), ..MetadataRow::default() };
@@ -33,12 +31,12 @@ fn behind(mut stream: Stream, rest_of_stacks: &[u8]) -> Vec<u8> {
 #[test]
 fn bytes_of_a_block_that_begins_in_the_end_of_the_trace_block_are_counted_once() {
     let mut stream = Stream::new(Version::V6);
-    // The header of a stack block of 20 bytes, its first id, and a count of 1: letters,
-    // too.
+    // Header, first id and count of a stack block of 20 bytes. The bytes are also letters of a
+    // text.
     let stacks = "\x14\0\0\x05\x01\0\0\0\x01\0\0\0";
     stream.trace(&Trace { key_values: vec![("key".into(), stacks.into())], ..Trace::default() });
     let bytes = behind(stream, &[8, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]);
-    // All but the stream's header and its end mark.
+    // All bytes except the stream header and the end mark belong to blocks.
     assert_eq!(bytes_and_blocks(&bytes), (bytes.len() as u64 - 24, 5));
     invariants::assert_calm(&bytes);
     invariants::assert_parallel_is_serial(&bytes);
@@ -47,8 +45,8 @@ fn bytes_of_a_block_that_begins_in_the_end_of_the_trace_block_are_counted_once()
 #[test]
 fn rows_are_lost_up_to_where_another_block_begins_among_them() {
     let mut stream = opened();
-    // Thread rows, some broken. They are the beginning of a stack block of 512 bytes,
-    // from the last byte of the first row on.
+    // Thread rows, some of them broken. From the last byte of the first row on, they look like the
+    // beginning of a stack block of 512 bytes.
     let rows: [&[u8]; 4] = [&[3, 0, 0x80, 0x80, 0], &[2, 0, 5, 1], &[1, 0, 0x80], &[1, 0, 0]];
     stream.block(&Block::new(6, Content::raw(rows.concat())));
     let at = stream.bytes.len() - 11;
@@ -74,8 +72,8 @@ fn rows_are_lost_up_to_where_another_block_begins_among_them() {
 #[test]
 fn a_block_that_begins_in_the_end_of_an_event_that_was_given_loses_none_of_its_bytes() {
     let mut stream = opened();
-    // A block of a row that is broken after its name. Before it lies an event that has
-    // the block's header and two bytes of the row in it.
+    // A block with a row that is broken after its name. The preceding event contains the block's
+    // header and two bytes of the row.
     let row = b"\x01\x04Demo\x80\x80\x80\x80\x80\x80\x80\x80\0\0\0";
     let block = Block::new(3, Content::raw([b"\0\0\x11\0", row.as_slice()].concat())).encode(0).0;
     let shared = 10;
@@ -106,8 +104,8 @@ fn a_block_that_begins_in_the_end_of_an_event_that_was_given_loses_none_of_its_b
 
 #[test]
 fn rows_in_front_of_blocks_that_a_size_covers_are_given_whatever_follows() {
-    // Events of a type that is not defined, and in the same block four sequence points,
-    // of which the last ends with zeros, as an end mark does.
+    // Events of an undefined type, and in the same block four sequence points. The last one ends
+    // with zeros, like an end mark.
     let odd = |number| Blob { metadata_id: 77, ..event(number, vec![1; 9]) };
     let mut content = EventBlock::new([odd(1), odd(2)]).content(Version::V6).bytes;
     let points = SequencePoint { ticks: 5, ..SequencePoint::default() };

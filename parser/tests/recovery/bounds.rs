@@ -1,4 +1,4 @@
-//! Blocks that end elsewhere than they say, and streams that end elsewhere than it seems.
+//! Tests of blocks with wrong sizes, and of false ends of the stream.
 
 use crate::invariants;
 use crate::splitmix::Random;
@@ -13,7 +13,7 @@ fn story(version: Version, random: &mut Random) -> Story {
     if version == Version::V3 { v3_story(random) } else { Story::new(version, random) }
 }
 
-/// What these tests compare of a stream, without all that its events say.
+/// Results that these tests compare.
 pub(crate) struct Outcome {
     pub(crate) told: Told,
     pub(crate) findings: Vec<Finding>,
@@ -35,8 +35,8 @@ pub(crate) fn read(bytes: &[u8]) -> Outcome {
     }
 }
 
-/// Asserts that all events of the other objects are there, in order, and that the object
-/// at `spoilt` gives none that it does not hold.
+/// Asserts that all events of the other objects are delivered in order, and that the object at
+/// `spoilt` delivers no wrong ones.
 pub(crate) fn assert_others_are_told(story: &Story, spoilt: usize, outcome: &Outcome, what: &str) {
     let all = story.told(|_| false).numbers;
     let others = story.told(|at| at == spoilt).numbers;
@@ -139,8 +139,8 @@ fn a_size_that_is_too_small_costs_no_event_at_all() {
                 let bytes = with_size(&story, at, size);
                 let byte = bytes.get(story.part(at).content.start + size);
                 if matches!(byte, Some(6 | 8..=14)) {
-                    // An end of an object happens to stand where the size ends: its rows
-                    // are believed.
+                    // The wrong size happens to lead to the end of an object, so its rows are
+                    // believed.
                     continue;
                 }
                 let outcome = read(&bytes);
@@ -246,7 +246,7 @@ fn another_stream_behind_the_end_mark_is_not_read_as_this_ones() {
 
 #[test]
 fn objects_that_all_claim_the_rest_of_the_stream_are_read_in_linear_time() {
-    // Each block says to reach to the same end, where an end tag and another object are.
+    // All blocks claim to reach to the same place, at which an end tag and another object are.
     let mut stream = nettrace_testdata::synth::Stream::new(Version::V4);
     stream.trace(&Trace::default());
     let mut bytes = stream.bytes;
@@ -265,7 +265,6 @@ fn objects_that_all_claim_the_rest_of_the_stream_are_read_in_linear_time() {
         bytes.extend([0, 0, 0, 6]);
     }
     bytes.push(1);
-    // Each object is looked at a bounded number of times; a walk to the end for each
-    // would not return.
+    // A walk to the end for each object would take quadratic time.
     invariants::counted::assert_linear(&bytes);
 }

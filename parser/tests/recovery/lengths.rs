@@ -1,5 +1,5 @@
-//! Blocks of version 6 that end elsewhere than they say. There are no marks to find the
-//! way back by, only what the blocks themselves are like.
+//! Tests of version 6 blocks with wrong sizes. Version 6 has no tags between blocks, so a reader
+//! can recognise the next block only by its content.
 
 use crate::bounds::{Outcome, assert_others_are_told, read};
 use crate::invariants;
@@ -19,13 +19,12 @@ fn with_length(story: &Story, at: usize, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Returns the blocks that have enough after them to find the way back by.
+/// Returns the blocks after which enough blocks follow for the reader to go on.
 fn blocks(story: &Story) -> std::ops::Range<usize> {
     story.objects().start..story.objects().end - 3
 }
 
-/// Asserts for some of the inputs that the same is made of the bytes however they come,
-/// and that each byte is explained.
+/// Makes the general checks for some of the inputs.
 fn assert_calm_sometimes(random: &mut Random, bytes: &[u8]) {
     if random.below(40) == 0 {
         invariants::assert_calm(bytes);
@@ -33,9 +32,8 @@ fn assert_calm_sometimes(random: &mut Random, bytes: &[u8]) {
     }
 }
 
-/// How often damage was tried, and how often it misled the reader: damaged bytes may look
-/// like a row of known ids, or like a block, and then the block after the damaged one may
-/// be lost too. That happens hardly ever.
+/// Numbers of damages, and of damages that misled the reader. Damaged bytes may look like a row of
+/// known ids or like a block, and then the next block may be lost, too. This is rare.
 #[derive(Default)]
 struct Tried {
     all: u32,
@@ -43,7 +41,7 @@ struct Tried {
 }
 
 impl Tried {
-    /// Counts one outcome. If `is_whole`, the block's own rows are as they were.
+    /// Counts one outcome. If `is_whole`, the rows of the block are undamaged.
     fn count(&mut self, story: &Story, at: usize, is_whole: bool, outcome: &Outcome, what: &str) {
         self.all += 1;
         let found = outcome.told.numbers.as_slice();
@@ -89,7 +87,7 @@ fn a_length_that_reaches_into_other_blocks_costs_none_of_their_events() {
             let mut lengths: Vec<usize> = (0..10).map(|_| right + 1 + random.below(60)).collect();
             lengths.extend((0..6).map(|_| right + random.below(rest - right)));
             lengths.extend([rest, rest + 1000, 0xff_ffff, right | 0x80_0000]);
-            // Lengths that end where another block ends are another matter.
+            // Lengths that lead to the end of another block are left out.
             lengths.retain(|length| {
                 story.stream.parts.iter().all(|part| part.content.end != start + length)
             });
@@ -158,7 +156,7 @@ fn any_number_of_bytes_missing_from_a_block_of_version_6_costs_no_event_of_anoth
         for at in blocks(&story) {
             let part = story.part(at).clone();
             for way in 0..4 {
-                // Every other time the header is damaged too.
+                // In every other case the header is damaged, too.
                 let begin = if way % 2 == 0 { part.content.start } else { part.start };
                 let from = begin + random.below(part.end - begin);
                 let to = part.end.min(from + 1 + random.below(90));
@@ -167,7 +165,7 @@ fn any_number_of_bytes_missing_from_a_block_of_version_6_costs_no_event_of_anoth
                 let what = format!("round {round}, block {at} {part:?}, without {from}..{to}");
                 let ends = story.stream.parts.iter().map(|part| part.content.end);
                 if ends.into_iter().any(|end| end == part.end + (to - from)) {
-                    // The length now leads to where a later block ends.
+                    // The length leads to the end of a later block.
                     continue;
                 }
                 let outcome = read(&bytes);
@@ -188,7 +186,7 @@ fn blocks_of_version_6_that_turned_to_noise_are_gaps_with_offset_and_length() {
         let at = blocks(&story).start + random.below(blocks(&story).len());
         let part = story.part(at);
         let mut bytes = story.stream.bytes.clone();
-        // Every other time it is the header, else all of the block.
+        // In every other case the whole block is damaged, otherwise its header.
         let end = if round % 2 == 0 { part.end } else { part.content.start };
         let noise = random.noise(end - part.start);
         bytes[part.start..end].copy_from_slice(&noise);
@@ -214,8 +212,7 @@ fn a_block_whose_kind_turned_into_an_end_mark_costs_at_most_that_block() {
         let mut bytes = story.stream.bytes.clone();
         bytes[part.start + 3] = 0;
         let outcome = read(&bytes);
-        // The block is read after all if one bit of the kind was changed, and its rows
-        // show it.
+        // If one bit of the kind was changed, the block is read, because its rows show its kind.
         let is_read =
             outcome.findings.iter().any(|finding| matches!(finding.fault, Fault::ChangedKind(0)));
         let expected = story.told(|other| other == at && !is_read);
@@ -253,7 +250,7 @@ fn blocks_within_a_payload_of_an_undamaged_stream_are_payload() {
         inner.stack_block(&StackBlock::new(1, 8, &[[1u64, 2]]));
     }
     let inner = &inner.bytes[20..];
-    // Unknown kinds and the end leave nothing after a block to believe its length by.
+    // An unknown block or the end of the stream does not confirm the length of the block before.
     for behind in [PartKind::Event, PartKind::Other, PartKind::End] {
         let mut stream = defined();
         stream.event_block(&EventBlock::new([event(1, inner.to_vec()), event(2, inner.to_vec())]));
@@ -281,7 +278,7 @@ fn the_last_block_of_a_stream_that_is_still_written_is_not_waited_for() {
     stream.event_block(&EventBlock::new([event(1, vec![1; 9]), event(2, vec![2; 9])]));
     stream.stack_block(&StackBlock::new(1, 8, &[[1u64, 2]]));
     stream.event_block(&EventBlock::new([event(3, vec![3; 9])]));
-    /// Gives the bytes that there are, and then has no more for now.
+    /// A source that answers `WouldBlock` after its bytes.
     struct Live<'d>(&'d [u8]);
     impl std::io::Read for Live<'_> {
         fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
@@ -305,7 +302,7 @@ fn blocks_of_version_6_that_all_claim_the_rest_of_the_stream_are_read_in_linear_
     for kind in [2u8, 3, 4, 5, 6, 7, 8, 99] {
         let mut bytes = opened().bytes;
         for left in (0..count).rev() {
-            // Rows of all kinds begin well: a header of 20, one row of 4, a count of 1.
+            // The content begins like rows of any kind: a header of 20, one row of 4, a count of 1.
             let content = [20, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 1, 1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0];
             let length = (left * (content.len() + 4) + content.len() + 5) as u32;
             bytes.extend(&length.to_le_bytes()[..3]);
@@ -343,12 +340,11 @@ fn a_length_that_ends_where_a_later_block_ends_costs_at_most_the_blocks_that_it_
             }
         }
     }
-    // What follows the rows is taken for a row if it happens to look like the next one.
+    // In some cases the bytes after the rows look like another row.
     assert!(exact * 10 > tried * 8, "{exact} of {tried}");
 }
 
-/// Returns bytes with more zeros and small numbers than chance would give, as blocks'
-/// headers have them.
+/// Returns bytes with many zeros and small numbers, like headers of blocks.
 fn payload(random: &mut Random) -> Vec<u8> {
     let count = random.below(400);
     let byte = |random: &mut Random| match random.below(10) {
@@ -360,9 +356,8 @@ fn payload(random: &mut Random) -> Vec<u8> {
     (0..count).map(|_| byte(random)).collect()
 }
 
-/// Tries payloads of any bytes. A block's size is believed where nothing but what is in
-/// payloads speaks against it: neither an id that stands for nothing, nor the input's end
-/// in the middle of the block after, makes blocks of them.
+/// Tries payloads of any bytes. Bytes in payloads alone do not make the reader doubt the size of a
+/// block, even if an id is undefined or the input ends inside the next block.
 #[test]
 fn no_payload_whatever_its_bytes_costs_the_event_it_belongs_to() {
     let mut random = Random(11);
@@ -382,11 +377,11 @@ fn no_payload_whatever_its_bytes_costs_the_event_it_belongs_to() {
             "round {round}: {:?}",
             whole.findings
         );
-        // Cut at any place from the end of the payloads on.
+        // The cut is after the payloads.
         let length = last + random.below(120);
         let cut = read(&stream.bytes[..length]);
         assert!(cut.told.numbers.len() >= 2, "round {round}, cut at {length}: {:?}", cut.findings);
-        // Cut in the second payload.
+        // The cut is in the second payload.
         let cut = read(&stream.bytes[..last - random.below(behind.min(20))]);
         assert!(
             !cut.told.numbers.is_empty(),
@@ -396,8 +391,8 @@ fn no_payload_whatever_its_bytes_costs_the_event_it_belongs_to() {
     }
 }
 
-/// Reads an input that a property test found: one empty block, and what looks like the
-/// beginning of another.
+/// Reads an input that a property test found: an empty block, and bytes like the beginning of
+/// another one.
 #[test]
 fn what_looks_like_blocks_in_the_payload_of_an_event_of_an_unknown_thread_is_payload() {
     let zeros = |begin: &[u8], len: usize| [begin, &vec![0; len - begin.len()]].concat();

@@ -1,4 +1,4 @@
-//! The way back after damage, compared with a model of what a stream can still tell.
+//! Tests of reading after damage, compared with a model of the remaining events and losses.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "../invariants/mod.rs"]
@@ -21,7 +21,7 @@ use splitmix::Random;
 use std::ops::Range;
 use story::{Says, Story, told_by, v3_story};
 
-/// Returns all findings that are not notes.
+/// Returns all findings except notes.
 fn gaps(outcome: &Outcome) -> Vec<&Finding> {
     outcome.findings.iter().filter(|finding| finding.class != Class::Note).collect()
 }
@@ -46,7 +46,7 @@ fn blocks_that_turned_to_noise_are_gaps_with_offset_and_length_and_their_events_
                 _ => expected.push(part.start..part.end),
             }
         }
-        // The end mark is one byte only: after noise there is nothing to find it by.
+        // An end mark after noise cannot be recognised, because it is a single byte.
         let has_end = gone.last().is_none_or(|last| last + 1 < story.says.len());
         if let (false, Some(gap)) = (has_end, expected.last_mut()) {
             gap.end = bytes.len();
@@ -81,8 +81,8 @@ fn blocks_behind_missing_bytes_are_read_although_their_padding_no_longer_fits() 
         if version == Version::V3 {
             story = v3_story(&mut random);
         }
-        // The first of the remaining objects is read with the usual padding, and then
-        // turns out not to fit; the last has nothing after it to tell by.
+        // The first remaining object is read with the usual padding and then does not fit. No
+        // object follows the last one to show that its padding is wrong.
         let objects = story.objects();
         let at = objects.start + random.below(objects.len());
         let part = story.part(at).clone();
@@ -97,8 +97,8 @@ fn blocks_behind_missing_bytes_are_read_although_their_padding_no_longer_fits() 
         bytes.drain(cut.clone());
         let outcome = read(&bytes);
         let told = told_by(&outcome);
-        // All events of the other objects are there, in order; the block that was cut
-        // gives what it can.
+        // All events of the other objects are delivered in order, and the cut block delivers its
+        // readable rows.
         let others = story.told(|object| object == at).numbers;
         let mut left = told.numbers.iter();
         for number in &others {
@@ -110,8 +110,7 @@ fn blocks_behind_missing_bytes_are_read_although_their_padding_no_longer_fits() 
                 outcome.findings
             );
         }
-        // A last block that claims more than there is has taken the end mark for its
-        // content.
+        // A last block with a size beyond the end takes the end mark for its content.
         let is_last = at + 1 == objects.end;
         assert!(outcome.is_complete || is_last, "round {round}");
         let notes =
@@ -129,7 +128,7 @@ fn blocks_behind_missing_bytes_are_read_although_their_padding_no_longer_fits() 
             assert_eq!(notes[0].fault, Fault::Padding((count % 4) as u8), "round {round}");
             shifted += 1;
         }
-        // However the bytes come, the same is made of them.
+        // The result does not depend on the pieces in which the bytes arrive.
         let pieces =
             observe(nettrace_parser::Reader::from_read(snapshot::Pieces::with_pauses(&bytes, 61)));
         assert_eq!(told_by(&pieces), told, "round {round}");
@@ -158,7 +157,7 @@ fn a_size_that_is_off_by_less_than_padding_is_not_taken_for_missing_bytes() {
             let is_shifted =
                 outcome.findings.iter().any(|finding| matches!(finding.fault, Fault::Padding(_)));
             assert!(!is_shifted, "round {round}: {:?}", outcome.findings);
-            // The block's own rows are where they were.
+            // The rows of the block are undamaged.
             if let (Says::Events(numbers), true) = (&story.says[at], wrong & 1 == 1) {
                 let (_, before_last) = numbers.split_last().expect("no block is empty");
                 assert!(before_last.iter().all(|number| found.contains(number)), "round {round}");

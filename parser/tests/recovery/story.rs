@@ -1,5 +1,4 @@
-//! A stream of many blocks, and a model of what it still tells when some of them are
-//! spoilt.
+//! A stream of many blocks, and a model of the events and losses that remain if blocks are damaged.
 
 use crate::snapshot::Outcome;
 use crate::splitmix::Random;
@@ -14,8 +13,8 @@ const START: u64 = 1_000_000;
 const THREADS: [u64; 3] = [7, 9, 70_000];
 
 impl Random {
-    /// Draws bytes that no reader takes for the beginning of an object or for the
-    /// stream's end.
+    /// Draws bytes that a reader cannot take for the beginning of an object or for the end of the
+    /// stream.
     pub(crate) fn noise(&mut self, count: usize) -> Vec<u8> {
         let mut bytes: Vec<u8> = (0..count).map(|_| self.next() as u8).collect();
         if let Some(first) = bytes.first_mut() {
@@ -25,25 +24,24 @@ impl Random {
     }
 }
 
-/// What an object of the stream says.
+/// Content of an object of the stream.
 #[derive(Clone, Debug)]
 pub(crate) enum Says {
     Nothing,
     /// Thread and number of each event.
     Events(Vec<(u64, u32)>),
-    /// The last number of each thread.
+    /// Last number of each thread.
     Point(Vec<(u64, u32)>),
 }
 
-/// A stream of many blocks, and what each part of it says.
+/// A stream of many blocks, and the content of each part.
 pub(crate) struct Story {
     pub(crate) stream: Stream,
     pub(crate) says: Vec<Says>,
 }
 
 impl Story {
-    /// Writes a stream of 40 blocks from which the writer itself dropped some events, in
-    /// every stretch.
+    /// Writes a stream of 40 blocks, in which some events were dropped.
     pub(crate) fn new(version: Version, random: &mut Random) -> Story {
         let mut stream = Stream::new(version);
         stream.trace(&Trace::default());
@@ -123,8 +121,8 @@ impl Story {
         numbers
     }
 
-    /// Returns the objects that may be spoilt: all that follow the first definitions,
-    /// without the end mark.
+    /// Returns the objects that may be damaged: those after the first definitions, without the end
+    /// mark.
     pub(crate) fn objects(&self) -> Range<usize> {
         self.says.iter().position(|says| !matches!(says, Says::Nothing)).unwrap_or(3)
             ..self.says.len()
@@ -134,7 +132,7 @@ impl Story {
         &self.stream.parts[at]
     }
 
-    /// Returns what the stream still tells when some of the objects are gone.
+    /// Returns the events and losses that remain without some of the objects.
     pub(crate) fn told(&self, is_gone: impl Fn(usize) -> bool) -> Told {
         let mut told = Told::default();
         let mut last = BTreeMap::new();
@@ -153,7 +151,7 @@ impl Story {
                 *last = (*last).max(*number);
             }
         }
-        // Each number that was given and did not come is lost once.
+        // Each sequence number without an event is lost once.
         let witnessed: u64 = last.values().map(|number| u64::from(*number)).sum();
         told.lost = witnessed.saturating_sub(told.numbers.len() as u64);
         told

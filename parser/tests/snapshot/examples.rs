@@ -1,19 +1,19 @@
-//! What is left of the two worked examples when only their first bytes are there.
+//! Expected content of the prefixes of the two worked examples.
 
 use nettrace_testdata::synth::{tiny_v4, tiny_v6};
 
-/// A worked example, and what each of its prefixes holds.
+/// A worked example, and the lengths at which its prefixes get more content.
 pub(crate) struct Example {
     pub(crate) bytes: Vec<u8>,
-    /// The length of the shortest prefix that can be read.
+    /// Length of the shortest prefix that can be read.
     fatal_below: usize,
-    /// Lengths from which on a prefix has one more event.
+    /// Length of the shortest prefix with each event.
     events_from: &'static [usize],
-    /// The length from which on the one lost event is known.
+    /// Length of the shortest prefix in which the lost event is known.
     loss_from: usize,
 }
 
-/// What a prefix holds.
+/// Content of a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Left {
     pub(crate) events: usize,
@@ -40,7 +40,7 @@ pub(crate) fn examples() -> [Example; 2] {
 }
 
 impl Example {
-    /// Returns what the first `length` bytes hold, or `None` if they cannot be read.
+    /// Returns the content of the first `length` bytes, or `None` if they cannot be read.
     pub(crate) fn left(&self, length: usize) -> Option<Left> {
         (length >= self.fatal_below).then(|| Left {
             events: self.events_from.iter().filter(|from| length >= **from).count(),

@@ -1,9 +1,9 @@
-//! Payloads as text that tells type and value.
+//! Payloads as text with type and value of each field.
 
 use nettrace_parser::{Event, FieldValue, Value};
 use std::fmt::Write;
 
-/// Elements of an array that are written out; further ones are only counted.
+/// Maximum number of elements of an array that are written out; further elements are only counted.
 const WRITTEN_OUT: usize = 200;
 
 /// Returns each field as `name = value`.
@@ -11,7 +11,7 @@ pub(crate) fn texts(event: &Event<'_>) -> Vec<String> {
     event.fields().map(|field| text_of(&field)).collect()
 }
 
-/// Returns the bytes that no field takes.
+/// Returns the bytes after the last field.
 pub(crate) fn rest<'r>(event: &Event<'r>) -> &'r [u8] {
     let mut fields = event.fields();
     fields.by_ref().for_each(drop);
@@ -30,8 +30,8 @@ fn text_of(field: &FieldValue<'_>) -> String {
     text
 }
 
-/// Writes a value, with its type where that is not plain: `5i32`, `"text"`, `b"utf-8"`,
-/// `x0102`, `[1u8, 2u8]`.
+/// Writes a value and its type: `5i32`, `"text"` (UTF-16), `b"utf-8"`, `x0102` (bytes), `[1u8,
+/// 2u8]`.
 pub(crate) fn write_value(text: &mut String, value: &Value<'_>) {
     let done = match value {
         Value::Absent => write!(text, "absent"),

@@ -1,5 +1,5 @@
-//! What a reader delivered, kept whole, so that tests can compare it with what they
-//! expect, and between ways of feeding the same bytes.
+//! Copies of everything that a reader delivers, so that tests can compare it with expected values,
+//! and between sources of the same bytes.
 #![allow(dead_code, reason = "each test target uses a part of it")]
 
 pub(crate) mod examples;
@@ -12,7 +12,7 @@ use nettrace_parser::{
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
-/// An event, copied.
+/// Copy of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Seen {
     pub(crate) offset: u64,
@@ -41,13 +41,13 @@ pub(crate) struct Seen {
     pub(crate) related_activity: Option<Guid>,
     pub(crate) trace_id: Option<TraceId>,
     pub(crate) span_id: Option<u64>,
-    /// Each label as its debug text, which tells all of it.
+    /// Debug text of each label.
     pub(crate) labels: Vec<String>,
     pub(crate) stack: Vec<u64>,
     pub(crate) payload: Vec<u8>,
     /// Each field as `name = value`.
     pub(crate) fields: Vec<String>,
-    /// Bytes of the payload that no field takes.
+    /// Bytes of the payload after the last field.
     pub(crate) rest: Vec<u8>,
 }
 
@@ -90,23 +90,23 @@ impl Seen {
     }
 }
 
-/// What a whole stream delivered.
+/// Everything that a reader delivered for a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outcome {
     pub(crate) version: Option<Version>,
     pub(crate) trace: Option<Trace>,
     pub(crate) events: Vec<Seen>,
-    /// The error that ended it: offset, context, fault.
+    /// Error that ended reading: offset, context, fault.
     pub(crate) error: Option<(u64, &'static str, Fault)>,
     pub(crate) findings: Vec<Finding>,
-    /// How many findings of each class there were, with those beyond the kept ones.
+    /// Number of findings of each class, including those that were not kept.
     pub(crate) finding_counts: BTreeMap<Class, u64>,
     pub(crate) lost: u64,
     pub(crate) restarts: u64,
     pub(crate) lost_by_thread: BTreeMap<u64, u64>,
     pub(crate) is_complete: bool,
     pub(crate) end_offset: Option<u64>,
-    /// Events that came too late, if the stream was read in time order.
+    /// Number of events that were too late for time order; 0 in file order.
     pub(crate) out_of_order: u64,
 }
 
@@ -120,12 +120,12 @@ pub(crate) const CLASSES: [Class; 6] = [
 ];
 
 impl Outcome {
-    /// Returns the timestamps of the events, in the order in which they came.
+    /// Returns the timestamps of the events, in their order.
     pub(crate) fn ticks(&self) -> Vec<u64> {
         self.events.iter().map(|event| event.ticks).collect()
     }
 
-    /// Returns the sequence numbers of the events, in the order in which they came.
+    /// Returns the sequence numbers of the events, in their order.
     pub(crate) fn numbers(&self) -> Vec<u32> {
         self.events.iter().map(|event| event.number).collect()
     }
@@ -135,12 +135,12 @@ impl Outcome {
         self.findings.iter().map(|finding| (finding.class, finding.offset, finding.fault)).collect()
     }
 
-    /// Returns whether nothing at all was odd and the end was seen.
+    /// Returns whether the stream is complete, without findings and errors.
     pub(crate) fn is_flawless(&self) -> bool {
         self.findings.is_empty() && self.error.is_none() && self.is_complete
     }
 
-    /// Checks what holds for every input of `length` bytes.
+    /// Checks properties of every input of `length` bytes.
     fn check(&self, length: u64) {
         assert!(self.events.len() as u64 <= length / 2, "an event has at least two bytes");
         for event in &self.events {
@@ -165,7 +165,7 @@ impl Outcome {
     }
 }
 
-/// Repeats a call while its source has no bytes yet.
+/// Repeats a call as long as it fails with `WouldBlock`.
 pub(crate) fn patient<T>(mut call: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
     loop {
         match call() {
@@ -205,7 +205,8 @@ fn outcome(
     }
 }
 
-/// The most events in a row without an end: no stream of these tests has as many.
+/// Number of events after which a stream is taken for endless. No stream of these tests has as
+/// many.
 const ENDLESS: usize = 4_000_000;
 
 /// Reads all events in file order.
@@ -246,11 +247,11 @@ pub(crate) fn observe_ordered<S: Source>(reader: Reader<S>) -> Outcome {
     outcome(events, error, trace, end, told, ordered.out_of_order())
 }
 
-/// Bytes of the longest stream that is fed in pieces too, whatever a test is about.
+/// Maximum size of a stream that every test also reads in pieces, in bytes.
 const SHORT: usize = 40_000;
 
-/// Reads a stream in file order: from a slice and, if it is short, also byte by byte and
-/// through a reader that has no bytes every other time; all must give the same.
+/// Reads a stream in file order from a slice and, if it is short, also byte by byte and from a
+/// source that answers `WouldBlock` every other time. All results must be equal.
 pub(crate) fn read(bytes: &[u8]) -> Outcome {
     read_within(bytes, Limits::default())
 }
@@ -282,7 +283,8 @@ pub(crate) fn ordered_within(bytes: &[u8], limits: Limits) -> Outcome {
     whole
 }
 
-/// Asserts that a stream fed in some other way gave the same; tells the first difference.
+/// Asserts that two outcomes are equal. `fed`, the source of `found`, is shown with the first
+/// difference.
 pub(crate) fn assert_same(found: &Outcome, expected: &Outcome, fed: &dyn std::fmt::Debug) {
     if found == expected {
         return;
@@ -298,7 +300,7 @@ pub(crate) fn assert_same(found: &Outcome, expected: &Outcome, fed: &dyn std::fm
     assert_eq!(without_events(found), without_events(expected), "fed in {fed:?}");
 }
 
-/// Returns the offset and the fault of a stream that cannot be read from its beginning.
+/// Returns the offset and the fault of a stream that cannot be opened.
 pub(crate) fn refused(bytes: &[u8]) -> (u64, Fault) {
     let outcome = read(bytes);
     assert_eq!((outcome.events.len(), outcome.findings.len()), (0, 0));
@@ -307,7 +309,7 @@ pub(crate) fn refused(bytes: &[u8]) -> (u64, Fault) {
     (offset, fault)
 }
 
-/// A reader that gives at most `size` bytes at a time, and perhaps none every other time.
+/// A source of at most `size` bytes at a time, which may answer `WouldBlock` every other time.
 #[derive(Clone, Copy)]
 pub(crate) struct Pieces<'d> {
     bytes: &'d [u8],

@@ -1,4 +1,4 @@
-//! Random numbers that are the same each time.
+//! Reproducible random numbers.
 
 /// The splitmix64 generator.
 pub(crate) struct Random(pub(crate) u64);

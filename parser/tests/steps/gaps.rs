@@ -1,4 +1,4 @@
-//! Streams in which many threads seem to be strays, and many gaps may be theirs. Work is
+//! Tests of the work for streams with many stray threads, to which many gaps could belong. Work is
 //! counted, not timed.
 
 use super::{MAX_GAPS, MAX_STRAYS};
@@ -7,9 +7,9 @@ use crate::work;
 use nettrace_testdata::one_type;
 use nettrace_testdata::synth::{Blob, EventBlock, SequencePoint, Version};
 
-/// Returns a stream in which a thread has a gap before each of its events, in reach of
-/// one sequence point. It has threads, too, that the point does not list, and none of
-/// them has a number of these gaps. All of it stands there `times` times.
+/// Returns a stream in which a thread has a gap before each of its events, all before one sequence
+/// point. Other threads are not listed by the point, and their numbers fit none of the gaps. All of
+/// it is repeated `times` times.
 fn strays(gaps: u32, strays: u32, times: u32) -> Vec<u8> {
     let mut stream = one_type(Version::V4);
     let mut ticks = 0;
@@ -36,7 +36,7 @@ fn strays(gaps: u32, strays: u32, times: u32) -> Vec<u8> {
     stream.bytes
 }
 
-/// Returns the steps that reading takes, and how many losses it finds.
+/// Returns the number of steps of reading, and the number of losses.
 fn steps(bytes: &[u8]) -> (u64, u64) {
     let mut reader = Reader::from_slice(bytes);
     work::take();
@@ -59,10 +59,10 @@ fn gaps_are_looked_through_for_no_more_than_256_strays_of_a_sequence_point() {
     for (gaps, strays) in [(3000, 256), (3000, 1000), (9000, 256), (9000, 4000)] {
         let steps = looked_through(gaps, strays);
         let rows = u64::from(gaps + strays) * 3;
-        // Other work is some steps for each byte.
+        // All other work takes some steps for each row.
         let most = walk(256, 4096) + 200 * rows;
         assert!(steps <= most, "{steps} steps for {strays} strays and {gaps} gaps");
-        // It takes a row to make a gap, strays make some too, and each row is work by itself.
+        // A gap takes a row, and each row takes some steps by itself.
         assert!(steps <= (256 + 4) * rows, "{steps} steps for {rows} rows");
     }
 }

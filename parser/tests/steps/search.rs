@@ -1,6 +1,6 @@
-//! Streams of version 6 that make the search for blocks as costly as they can: what looks
-//! like blocks, like rows or like both is shared by as many others as possible, or is
-//! searched again and again. Work is counted, not timed.
+//! Tests of version 6 streams in which the search for blocks is as expensive as possible: bytes
+//! look like blocks or rows of as many other blocks as possible, or would be searched repeatedly.
+//! Work is counted, not timed.
 
 use super::Reader;
 use crate::source::Source;
@@ -10,7 +10,7 @@ use nettrace_testdata::synth::{
 };
 use std::io::{self, Read};
 
-/// Returns a stream with the header, the Trace, and what rows refer to: type 1, thread 7.
+/// Returns a stream that defines type 1 and thread 7.
 fn defined() -> Stream {
     let mut stream = Stream::new(Version::V6);
     stream.trace(&Trace::default());
@@ -31,15 +31,15 @@ fn header(length: usize, kind: u8) -> [u8; 4] {
     [a, b, c, kind]
 }
 
-/// Returns the header of an event block's content with compressed rows. No block begins
-/// with unknown flags.
+/// Returns the header of an event block's content. A reader takes bytes with unknown flags for no
+/// block.
 fn event_header(flags: u8) -> [u8; 20] {
     let mut content = [0; 20];
     (content[0], content[2]) = (20, flags);
     content
 }
 
-/// Returns a compressed row of known ids without its payload.
+/// Returns a compressed row of known ids with a payload size of `size`, but without its payload.
 fn row(size: usize) -> Vec<u8> {
     [&[0x87, 1, 0, 7, 0, 7, 0][..], &varuint3(size)].concat()
 }
@@ -49,15 +49,14 @@ fn varuint3(number: usize) -> [u8; 3] {
     [0, 7, 14].map(|bits| (number >> bits) as u8 & 0x7f | if bits < 14 { 0x80 } else { 0 })
 }
 
-/// Returns the smallest blocks: thread rows without entries. A chain of three or more of
-/// them passes for blocks.
+/// Returns a chain of the smallest blocks, which have a thread row without entries. A reader
+/// believes a chain of three or more.
 fn small_blocks() -> Vec<u8> {
     [3, 0, 0, 6, 1, 0, 9].repeat(9)
 }
 
-/// Returns `units` blocks, one within the other: each says to reach to the end of the
-/// last one. `begin` and `end` of a unit stand around its header, which has the length
-/// that is left.
+/// Returns `units` nested blocks, which all claim to reach to the end of the last one. The header
+/// of each unit is between `begin` and `end`.
 fn nested(units: usize, kind: u8, begin: &[u8], end: &[u8], behind: &[u8]) -> Vec<u8> {
     let unit = begin.len() + 4 + end.len();
     let mut bytes = Vec::new();
@@ -70,12 +69,12 @@ fn nested(units: usize, kind: u8, begin: &[u8], end: &[u8], behind: &[u8]) -> Ve
     bytes
 }
 
-/// Returns rows that are blocks, too: each looks like the first of all that follow, which
-/// lead nowhere.
+/// Returns rows that also look like blocks. Each is the first of a chain of all later ones, which
+/// leads nowhere.
 fn rows_that_are_chains(units: usize) -> Vec<u8> {
     let mut content = event_header(1).to_vec();
     for _ in 0..units {
-        // A stack block of one stack; three rows of events.
+        // These bytes are a stack block of one stack, and also three rows of events.
         content.extend([0x88, 0, 0, 5, 1, 0, 0, 0, 1, 0, 0, 0, 124, 0, 0, 0, 0x80, 0, 121]);
         content.extend([7; 121]);
     }
@@ -88,13 +87,13 @@ fn rows_that_are_chains(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Returns rows that are blocks, too, and lead to one long chain by a block of their own,
-/// not to the next row.
+/// Returns rows that also look like blocks. Each leads directly to one long chain, not to the next
+/// row.
 fn rows_that_lead_to_one_chain(units: usize) -> Vec<u8> {
     let mut content = event_header(1).to_vec();
     for left in (0..units).rev() {
-        // It is a stack block up to the chain, if that length can be the beginning of a
-        // row; else a block that leads nowhere.
+        // A stack block up to the chain, if its length can be the beginning of a row, otherwise a
+        // block that leads nowhere.
         let length = 0x88 + 256 * if left & 0x80 == 0 { left } else { 0 };
         let mut unit = header(length, 5).to_vec();
         unit.extend([1, 0, 0, 0, 1, 0, 0, 0, 124, 0, 0, 0]);
@@ -113,12 +112,12 @@ fn rows_that_lead_to_one_chain(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Returns blocks that do not begin as they should. Their rows lead through all that
-/// follow, and are broken at the end.
+/// Returns blocks with a wrong beginning. Their rows lead through all later blocks, and are broken
+/// at the end.
 fn blocks_of_one_walk(units: usize) -> Vec<u8> {
     let mut rest = event_header(2).to_vec();
     rest[2] = 3;
-    // Each row reaches to the row in the next unit.
+    // Each row reaches to the row of the next unit.
     let between = small_blocks();
     let covered = 100 + between.len() + 4 + rest.len();
     rest.extend(row(covered));
@@ -129,9 +128,8 @@ fn blocks_of_one_walk(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Returns blocks that say to reach almost to the input's end. Their rows are broken, and
-/// places in them begin blocks that lead to one long chain, which does not reach that
-/// end.
+/// Returns blocks that claim to reach almost to the end of the input. Their rows are broken and
+/// contain beginnings of blocks that lead to one long chain, which does not reach the end.
 fn places_before_the_end(units: usize) -> Vec<u8> {
     let chain = [2, 0, 0, 3, 0, 0].repeat(10 * units);
     let end = [&event_header(1)[..], &[0xff; 9]].concat();
@@ -140,7 +138,7 @@ fn places_before_the_end(units: usize) -> Vec<u8> {
     for left in (0..units).rev() {
         bytes.extend(header(end.len() + 6 + 24 + left * unit + chain.len() + 1, 2));
         bytes.extend(&end);
-        // To the chain.
+        // A block that leads to the chain.
         bytes.extend([2, 0, 0, 3, 0, 0]);
         bytes.extend(header(20 + left * unit, 2));
         bytes.extend(event_header(1));
@@ -152,16 +150,15 @@ fn places_before_the_end(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Returns event blocks that are each a row of the block before, with the same rows after
-/// it: the size of its payload, as a row, stands where the block has its least ticks.
+/// Returns event blocks that are also rows of the previous block and share the rows after them. The
+/// payload size of such a row lies in the MinTimestamp of the block.
 fn blocks_that_are_rows_of_each_other(units: usize) -> Vec<u8> {
     let tail = [&[0x80, 0, 1][..], &[9]].concat().repeat(8 * units);
-    // All lengths have the same lowest byte, which says as a row's flags what stands in
-    // front of the ticks.
+    // All lengths have the same lowest byte, which is also the flags byte of the row.
     let least = (tail.len() + 20) >> 8;
     let starts: Vec<usize> =
         (0..units).map(|unit| unit % 128 * 256 + unit / 128 * 65_536).collect();
-    // The next byte is always below 128.
+    // Keeps the next byte below 128.
     let most = ((starts.last().map_or(0, |last| last >> 8) + least) | 0xff) + 0x80;
     let end = 4 + 0x8f + 256 * most;
     let mut bytes = vec![0; end];
@@ -173,7 +170,7 @@ fn blocks_that_are_rows_of_each_other(units: usize) -> Vec<u8> {
         content[4..7].copy_from_slice(&varuint3(payload));
         content[19] = 0x7f;
         block.extend(content);
-        // A row up to the next block.
+        // A row that reaches to the next block.
         let next = starts.iter().find(|next| *next > start).copied().unwrap_or(end - tail.len());
         let between = row(next - start - 24 - 10);
         block.extend(between);
@@ -188,8 +185,8 @@ fn blocks_that_are_rows_of_each_other(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Returns stack blocks that say to hold one stack, and have more stacks after it, which
-/// lead through all that follow.
+/// Returns stack blocks with a count of one stack, but with more stacks that lead through all later
+/// blocks.
 fn stacks_behind_those_that_are_stated(units: usize) -> Vec<u8> {
     let between = small_blocks();
     let mut end = vec![1, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 1, 2, 3, 4];
@@ -202,12 +199,11 @@ fn stacks_behind_those_that_are_stated(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Returns label lists without an end. If they are followed by sound blocks they are
-/// believed, and read.
+/// Returns label lists without an end. They are believed and read if intact blocks follow.
 fn lists_without_end(units: usize, is_followed: bool) -> Vec<u8> {
     let between = small_blocks();
     let mut end = vec![1, 0, 0, 0, 1, 0, 0, 0];
-    // A key, and a value that has the next unit's header in it.
+    // A text label whose value contains the header of the next unit.
     end.extend([5, 1, 9, (between.len() + 4 + 8) as u8]);
     let mut stream = defined();
     stream.bytes.extend(nested(units, 8, &between, &end, &[0xff; 90]));
@@ -218,7 +214,7 @@ fn lists_without_end(units: usize, is_followed: bool) -> Vec<u8> {
     stream.bytes
 }
 
-/// Returns Trace blocks with pairs that lead through all that follow.
+/// Returns Trace blocks with key/value pairs that lead through all later blocks.
 fn sessions_of_many_pairs(units: usize) -> Vec<u8> {
     let mut one = Stream::new(Version::V6);
     one.trace(&Trace { key_value_count: Some(i32::MAX), ..Trace::default() });
@@ -230,7 +226,7 @@ fn sessions_of_many_pairs(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Returns event blocks that are believed, each broken at its beginning.
+/// Returns event blocks whose sizes are believed, each broken at its beginning.
 fn broken_blocks_that_end_together(units: usize) -> Vec<u8> {
     let end = [&event_header(1)[..], &[0xff; 9]].concat();
     let mut stream = defined();
@@ -240,11 +236,11 @@ fn broken_blocks_that_end_together(units: usize) -> Vec<u8> {
     stream.bytes
 }
 
-/// Returns rows that are chains, in a block that leads to the next one by many blocks of
-/// an unknown kind.
+/// Returns rows that also look like chains of blocks. Many blocks of an unknown kind follow each
+/// block of such rows.
 fn rows_before_unknown_blocks(units: usize) -> Vec<u8> {
     let mut bytes = rows_that_are_chains(units);
-    // The sound block and the end mark.
+    // Length of the intact block and the end mark.
     let sound = defined().event_block(&sound()).end().bytes.len() - defined().bytes.len();
     let at = bytes.len() - sound;
     bytes.splice(at..at, [2, 0, 0, 99, 0xff, 0xff].repeat(10));
@@ -267,7 +263,7 @@ const STREAMS: Streams = [
     ("rows before unknown blocks", rows_before_unknown_blocks),
 ];
 
-/// Returns how many events a stream has, and how many steps of work reading takes.
+/// Returns the number of events of a stream, and the number of steps of reading.
 fn read(mut reader: Reader<impl Source>) -> (u64, u64) {
     work::take();
     let mut events = 0;
@@ -280,8 +276,8 @@ fn read(mut reader: Reader<impl Source>) -> (u64, u64) {
     }
 }
 
-/// The most steps that a byte may cost. Once, each of the streams cost more than twice as
-/// many, and its second half more than its first.
+/// Maximum number of steps for a byte. Earlier, each of the streams took more than twice as many,
+/// and its second half more than its first.
 const MAX_STEPS: u64 = 3;
 
 #[test]
@@ -308,7 +304,7 @@ fn rows_that_look_like_blocks_which_lead_nowhere_are_events() {
     }
 }
 
-/// Gives a byte every other time, and nothing in between.
+/// A source of one byte at a time that answers `WouldBlock` every other time.
 struct Drops<'d>(&'d [u8], bool);
 
 impl Read for Drops<'_> {
@@ -322,9 +318,8 @@ impl Read for Drops<'_> {
     }
 }
 
-/// Returns a block of rows that say nothing of where it ends, as its size is not
-/// believed. A reader waits for what is after it, and searches it again with each byte
-/// that comes.
+/// Returns a block whose size is not believed and whose rows do not show its end. A reader waits
+/// for the bytes after it, and could search the rows again with each byte.
 fn many_rows_to_wait_behind(last: &[u8]) -> Vec<u8> {
     let mut content = event_header(1).to_vec();
     content.extend(row(2));
@@ -340,8 +335,8 @@ fn many_rows_to_wait_behind(last: &[u8]) -> Vec<u8> {
 
 #[test]
 fn rows_and_places_are_not_looked_at_again_with_each_byte_that_comes() {
-    // The last rows look like blocks of 3,968 and 5,000 bytes: thread removals, for which
-    // nothing is searched, and stacks. The first has an id that is not known.
+    // The last rows look like blocks of 3,968 bytes (thread removals, for which nothing is
+    // searched) and of 5,000 bytes (stacks). The first row has an undefined id.
     let removals: &[u8] = &[&[0x80, 15, 0, 7][..], &[1; 40]].concat();
     let stacks: &[u8] =
         &[&header(5000, 5)[..], &[1, 0, 0, 0, 1, 0, 0, 0, 8, 0, 0, 0], &[1; 40]].concat();
@@ -349,7 +344,7 @@ fn rows_and_places_are_not_looked_at_again_with_each_byte_that_comes() {
         let bytes = many_rows_to_wait_behind(last);
         let (_, at_once) = read(Reader::from_slice(&bytes));
         let (_, in_drops) = read(Reader::from_read(Drops(&bytes, false)));
-        // Searching takes some steps.
+        // Each byte allows some steps for searching.
         let most = 2 * at_once + 64 * bytes.len() as u64;
         assert!(in_drops <= most, "{in_drops} steps, {at_once} at once");
     }

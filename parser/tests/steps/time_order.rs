@@ -1,5 +1,5 @@
-//! Times that make waiting as costly as they can. Work is counted, not timed: turns,
-//! runs, and events that are moved.
+//! Tests of the work for time order with the most expensive orders of times. Work is counted, not
+//! timed: turns, runs, and moved events.
 
 use super::{Candidate, FilteredEvents, PendingFilter};
 use crate::limits::Limits;
@@ -10,12 +10,10 @@ use nettrace_testdata::synth::{Blob, EventBlock, Stream, Trace, Version};
 
 const EVENTS: u64 = 3_000;
 
-/// A function that returns the time of an event by its number, and whether it is marked
-/// sorted.
+/// Returns the time of an event by its number, and whether it is marked as sorted.
 type Time = fn(u64) -> (u64, bool);
 
-/// Returns a stream of events of these times, `in_block` of them in a block. Each time
-/// says whether its event is marked sorted.
+/// Returns a stream of events with these times and marks, `in_block` events in a block.
 fn stream(times: impl Iterator<Item = (u64, bool)>, in_block: usize) -> Vec<u8> {
     let mut stream = Stream::new(Version::V4);
     stream.trace(&Trace::default());
@@ -36,7 +34,7 @@ fn stream(times: impl Iterator<Item = (u64, bool)>, in_block: usize) -> Vec<u8> 
     stream.bytes
 }
 
-/// A filter that lets all events wait.
+/// A filter that defers all events.
 struct Waiting;
 
 impl PendingFilter for Waiting {
@@ -45,7 +43,7 @@ impl PendingFilter for Waiting {
     }
 }
 
-/// Returns the steps that reading takes for each event.
+/// Returns the number of steps for each event.
 fn steps(bytes: &[u8], limits: Limits, is_filtered: bool) -> u64 {
     let mut events = Reader::with_limits(Whole::new(bytes), limits).time_ordered();
     let mut count = 0;
@@ -95,8 +93,8 @@ fn merging_takes_a_bounded_number_of_steps_for_each_event_whatever_the_times() {
             for limits in limits {
                 for is_filtered in [false, true] {
                     let steps = steps(&bytes, limits, is_filtered);
-                    // Six steps are for finding what may go, one is for the event's turn,
-                    // and one for being moved.
+                    // Six steps find the events that can be released, one is the turn of the event,
+                    // and one moves it.
                     assert!(steps <= 8, "{what}, {in_block} in a block, {limits:?}: {steps}");
                 }
             }

@@ -1,4 +1,4 @@
-//! An event of any type, shown to a view.
+//! An event of any type, for tests of a view.
 
 use super::RUNTIME;
 use nettrace_parser::{Event, Reader};
@@ -6,7 +6,7 @@ use nettrace_testdata::synth::{
     Blob, Definition, EventBlock, Field, FieldType, Stream, Tag, Trace, Value, Version, payload,
 };
 
-/// An event type, described or native, and one payload.
+/// An event type, described or native, and a payload.
 pub(crate) struct Case<'c> {
     pub(crate) provider: &'c str,
     pub(crate) id: u32,
@@ -44,7 +44,7 @@ impl<'c> Case<'c> {
         Case { name, fields, ..Case::native(1, 0, values).with_provider(provider) }
     }
 
-    /// Shows the event.
+    /// Calls `with` for the event.
     pub(crate) fn show<T>(&self, with: impl FnOnce(&Event<'_>) -> T) -> T {
         let definition = Definition {
             metadata_id: 1,

@@ -1,5 +1,4 @@
-//! Typed views: on real traces, and on payloads of every version that their documentation
-//! names.
+//! Tests of typed views with real traces, and with payloads of every documented version.
 
 mod case;
 mod real_traces;

@@ -1,4 +1,4 @@
-//! Views of what real programs wrote.
+//! Tests of views on events of real programs.
 
 use nettrace_parser::view::{
     Activity, Allocation, ContentionStart, ContentionStop, Counter, CounterValue, Exception, GcEnd,
@@ -9,7 +9,7 @@ use nettrace_parser::{Event, Reader};
 use nettrace_testdata::corpus;
 use std::collections::BTreeMap;
 
-/// Shows all events of a real trace.
+/// Calls `with` for all events of a real trace.
 fn in_trace(name: &str, mut with: impl FnMut(&Event<'_>)) {
     let bytes = corpus::trace(name).bytes();
     let mut reader = Reader::from_slice(&bytes);
@@ -18,7 +18,7 @@ fn in_trace(name: &str, mut with: impl FnMut(&Event<'_>)) {
     }
 }
 
-/// Counts by name.
+/// Number of events by name of the view.
 #[derive(Default)]
 struct Counts(BTreeMap<String, usize>);
 
@@ -61,7 +61,7 @@ fn every_event_of_the_net10_trace_has_the_view_it_should_have() {
     });
     let expected = [
         ("sample", 19_716),
-        // 292 that went, 3,184 at the end.
+        // 292 unloaded methods, and 3,184 in the rundown.
         ("method", 3476),
         ("module", 18),
         ("gc start", 62),
@@ -355,7 +355,7 @@ fn assert_texts_are_as_written(traces: &[&str]) {
                     event.fields().map(|field| field.value.unwrap().to_string()).collect();
                 let number = texts[0].strip_prefix("text 日本語 🚀 ").expect(&texts[0]);
                 assert!(number.parse::<u32>().is_ok(), "{round}: {number}");
-                // Empty and null are the same bytes.
+                // An empty and a null text have the same bytes.
                 assert_eq!(texts[1..], ["", ""]);
             }
             ("Nettrace-Workload", "Item") => {
@@ -376,8 +376,7 @@ fn assert_texts_are_as_written(traces: &[&str]) {
                 assert_eq!(second, format!("{{X={}, Label=}}", -x));
             }
             ("Nettrace-Workload-Dynamic", "Arrays") => {
-                // Undescribed (an object with arrays): the bytes are there, with their
-                // text.
+                // An object with arrays is not described, but its bytes are in the payload.
                 rounds[3] += 1;
                 let fields = event.fields();
                 assert_eq!(fields.clone().count(), 0);

@@ -1,4 +1,4 @@
-//! Views of payloads of every version.
+//! Tests of views on payloads of every version.
 
 use super::case::{Case, text};
 use super::{RUNDOWN, RUNTIME};
@@ -11,7 +11,7 @@ use nettrace_testdata::synth::{Field, FieldType, Value};
 
 #[test]
 fn an_exception_without_message_bytes_has_an_empty_message() {
-    // As .NET Core 3.1 writes it: the null message leaves out even its terminator.
+    // .NET Core 3.1 writes nothing for a null message, not even a terminator.
     for (pointer_size, address) in [(8, Value::U64(0x7f12_3456_789a)), (4, Value::U32(0x1234_5678))]
     {
         for type_name in ["System.Exception", "Größe.日本語Exception", "E"] {
@@ -63,8 +63,8 @@ fn messages_that_are_not_latin_stay_whole() {
 
 #[test]
 fn texts_of_two_places_that_may_be_missing_are_not_guessed_at() {
-    // Either text of this event may be the missing one: with the guid between them, the
-    // payload fits one way only, and that is found.
+    // Either text of this event may be missing. Because of the guid between them, the payload fits
+    // in one way only.
     let guid = Value::Guid([7; 16]);
     let numbers = [0, 2, 3, 1, 0, 0, 0, 0, 0, 0].map(Value::U16);
     let with = |texts: &dyn Fn(&mut Vec<Value>)| {
@@ -385,7 +385,7 @@ fn log_messages_of_both_forms_are_read() {
         assert_eq!(message.arguments_json.unwrap(), "{\"n\":\"1\"}");
         assert_eq!(message.exception_json.unwrap(), "{}");
     });
-    // Other events of the provider are no messages.
+    // Other events of the provider are not messages.
     let fields = [("ID", FieldType::Int32), ("LoggerName", string())];
     let values = vec![Value::I32(4), text("x")];
     Case::named(provider, "ActivityJsonStop", &fields, values)
@@ -491,7 +491,7 @@ fn events_of_other_providers_have_no_view_whatever_their_id() {
     }
 }
 
-/// Leaves out a text that is null, as .NET Core 3.1 does.
+/// Leaves out the bytes of null texts, as .NET Core 3.1 does.
 #[test]
 fn texts_of_a_log_message_stand_where_they_would_without_a_null_before_them() {
     let provider = "Microsoft-Extensions-Logging";

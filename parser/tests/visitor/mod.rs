@@ -1,8 +1,8 @@
-//! What a visitor of values is given, beside what walking field by field gives.
+//! Comparison of a visitor of values with an iteration over the fields.
 
 use nettrace_parser::{Event, FieldValue, Fields, Value, VisitValues};
 
-/// Lines, one for each field and each element; those of nested values follow their own.
+/// Lines for each field and element; the lines of nested values follow those of their parent.
 #[derive(Default)]
 struct Lines(Vec<String>);
 
@@ -11,7 +11,7 @@ impl Lines {
         self.0.push(match value {
             Value::Array(array) => format!("{name} {offset} {} elements", array.len()),
             Value::Object(object) => format!("{name} {offset} object of {}", object.bytes().len()),
-            // With its bits, which not every float shows.
+            // Bits, because texts of different NaNs are equal.
             Value::F64(number) => format!("{name} {offset} F64 {:x}", number.to_bits()),
             Value::F32(number) => format!("{name} {offset} F32 {:x}", number.to_bits()),
             Value::Utf16(text) => {
@@ -77,14 +77,14 @@ impl<'r> VisitValues<'r> for Lines {
     }
 }
 
-/// Asserts that a visitor sees all that the event's fields give, in the same order.
+/// Asserts that a visitor sees the values of all fields, in their order.
 pub(crate) fn assert_as_walked(event: &Event<'_>) {
     let (mut walked, mut by_visitor, mut half) =
         (Lines::default(), Lines::default(), Lines::default());
     walked.walk(event.fields());
     event.visit_fields(&mut by_visitor);
     assert_eq!(by_visitor.0, walked.0, "{event:?}");
-    // From any field on, and with what is after the last.
+    // Visits from every field on, and from the end.
     let mut fields = event.fields();
     if let Some(field) = fields.next() {
         half.field(field);

@@ -1,5 +1,5 @@
-//! Any bytes as the rows of an event block: decoded the fast way, which looks at many
-//! bytes at once, and the careful way that is taken at a stream's end.
+//! Fuzz target: any bytes as the rows of an event block, decoded by the fast function, which looks
+//! at many bytes at once, and by the careful function, which is used at the end of a stream.
 
 use super::choices::Choices;
 use crate::invariants::{Questions, assert_every_byte_is_explained, counted, in_pieces, of_slice};
@@ -22,13 +22,13 @@ pub(crate) fn blob(bytes: &[u8], mut questions: Questions) {
     content.extend_from_slice(rows);
     let mut stream = begun(version);
     stream.part(PartKind::Event, Content::raw(content));
-    // Nothing follows: the last rows are decoded from what is left.
+    // The careful function decodes the last rows, because nothing follows them.
     let last = stream.bytes.clone();
-    // Much follows: all rows are decoded with a window to spare.
+    // The fast function decodes all rows, because many bytes follow them.
     stream.event_block(&EventBlock::new([]));
     stream.bytes.extend_from_slice(&[0; 200]);
-    // Rows may hold whole objects and blocks. Where the block is doubted because of them,
-    // what follows matters, but not to the rows before.
+    // Rows may contain objects and blocks, because of which the reader may not believe the size of
+    // the block. The bytes after the block decide that, so only rows before are compared.
     let limit = sound_until(&last).min(sound_until(&stream.bytes));
     let is_sized = !is_compressed || version == Version::V3;
     let (careful, fast) =
@@ -47,15 +47,14 @@ pub(crate) fn blob(bytes: &[u8], mut questions: Questions) {
     assert!(pieces == whole, "in pieces: {}", pieces.difference(&whole));
 }
 
-/// Returns where the first block whose size was doubted ends or is passed over, if there
-/// is one.
+/// Returns the end of the first block whose size was not believed; the maximum if there is none.
 fn sound_until(bytes: &[u8]) -> u64 {
     let mut reader = Reader::from_slice(bytes);
     while let Ok(Some(_)) = reader.next_event() {}
     framing_lost(reader.damage()).min().unwrap_or(u64::MAX)
 }
 
-/// Returns where the blocks whose size was doubted end or are passed over.
+/// Returns the ends of blocks whose size was not believed.
 pub(super) fn framing_lost(damage: &Damage) -> impl Iterator<Item = u64> {
     damage
         .losses()
@@ -63,8 +62,8 @@ pub(super) fn framing_lost(damage: &Damage) -> impl Iterator<Item = u64> {
         .map(|finding| finding.lost_offset)
 }
 
-/// Returns where each row up to a place lies and what its header says. Rows that are
-/// `is_sized` store where they end, which may be after their payload.
+/// Returns the range and the header of each row before `limit`. If `is_sized`, rows store their
+/// end, which may lie after the payload.
 fn rows_until(
     bytes: &[u8],
     limit: u64,
@@ -95,7 +94,7 @@ fn rows_until(
     rows
 }
 
-/// Returns a stream with its header, the session's facts, and what a row may refer to.
+/// Returns a stream that defines the ids that rows may refer to.
 pub(super) fn begun(version: Version) -> Stream {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());

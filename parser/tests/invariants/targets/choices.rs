@@ -1,4 +1,4 @@
-//! Decisions taken from bytes; when they are used up, every further one is 0.
+//! Decisions taken from the bytes of an input. When the bytes are used up, every decision is 0.
 
 pub(crate) struct Choices<'d> {
     rest: &'d [u8],

@@ -1,4 +1,4 @@
-//! Any bytes as the description of an event type, and payloads read by it.
+//! Fuzz target: any bytes as the description of an event type, and as a payload of this type.
 
 use super::blob::{begun, framing_lost};
 use super::choices::Choices;
@@ -19,12 +19,12 @@ pub(crate) fn metadata(bytes: &[u8], mut questions: Questions) {
     }
     let mut stream = begun(version);
     if version == Version::V6 {
-        // The bytes are the rows, sizes and all.
+        // The bytes are whole rows, with their sizes.
         let mut content = Sink::new();
         content.u16(0).raw(description);
         stream.part(PartKind::Metadata, Content::raw(content.into_vec()));
     } else {
-        // The id is given, so that events can refer to it.
+        // The id is fixed, so that events can refer to it.
         let mut definition = Sink::new();
         definition.u32(2).raw(description);
         stream.metadata_blobs(&EventBlock::new([Blob::definition(1, 0, definition.into_vec())]));
@@ -49,9 +49,9 @@ pub(crate) fn metadata(bytes: &[u8], mut questions: Questions) {
             assert!(!copy.is_empty());
         }
     }
-    // A payload may hold whole blocks. A reader of version 6 searches the payload of an
-    // event whose type is not defined for them, because nothing else tells that a block's
-    // length is wrong. Rows before them are events all the same.
+    // A payload may contain blocks. If the type of an event is not defined, a reader of version 6
+    // searches its payload for blocks, because it may be a sign that the length of the block is
+    // wrong. Rows before such blocks are events nevertheless.
     let block =
         stream.parts.iter().rfind(|part| part.kind == PartKind::Event).expect("it was written");
     let in_block =

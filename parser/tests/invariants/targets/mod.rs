@@ -1,5 +1,4 @@
-//! What each fuzz target does with its bytes. It stands here and not in the targets
-//! themselves, so that an ordinary test can replay the corpus.
+//! Code of the fuzz targets. It is here, so that a test can replay the corpus.
 
 use crate::invariants::Questions;
 
@@ -21,10 +20,10 @@ pub(crate) use stream::stream;
 pub(crate) use structured::structured;
 pub(crate) use truth::truth;
 
-/// A target's name and what it does.
+/// Name of a target and its function.
 pub(crate) type Target = (&'static str, fn(&[u8], Questions));
 
-/// The targets that need the parser only, by name.
+/// Targets that need the parser alone, sorted by name.
 pub(crate) const TARGETS: [Target; 8] = [
     ("stream", stream),
     ("structured", structured),
@@ -36,5 +35,5 @@ pub(crate) const TARGETS: [Target; 8] = [
     ("truth", truth),
 ];
 
-/// The longest input, in bytes. Longer ones say nothing new and cost time.
+/// Maximum length of an input, in bytes. Longer inputs take time and find nothing new.
 pub(crate) const MAX_BYTES: usize = 1 << 17;

@@ -1,4 +1,4 @@
-//! Any bytes as a stream, in time order and with several threads.
+//! Fuzz target: any bytes as a stream, read in time order and with several threads.
 
 use crate::invariants::{
     Questions, assert_filtered_is_time_order, assert_for_each_is_next_event,
@@ -18,8 +18,8 @@ pub(crate) fn ordered(bytes: &[u8], mut questions: Questions) {
     if questions.ask(2) {
         assert_filtered_is_time_order(bytes, &whole);
     }
-    // What cannot be read from its beginning starts no threads, which cost more than all
-    // the rest.
+    // Threads cost more than all other checks, so a stream that cannot be opened is not read with
+    // them.
     if whole.error.is_none() && questions.ask(16) {
         assert_parallel_is_serial(bytes);
     }

@@ -1,4 +1,4 @@
-//! A payload of any bytes, read by any type.
+//! Fuzz target: any bytes as a payload, read with any type.
 
 use super::blob::begun;
 use super::choices::Choices;
@@ -8,7 +8,7 @@ use nettrace_testdata::synth::{
     Blob, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Tag, Version,
 };
 
-/// The most nested types and fields of one description.
+/// Maximum number of nested types and fields of a description.
 const MAX_TYPES: u32 = 60;
 
 pub(crate) fn payload(bytes: &[u8], mut questions: Questions) {
@@ -19,8 +19,7 @@ pub(crate) fn payload(bytes: &[u8], mut questions: Questions) {
     let fields: Vec<Field> =
         (0..count).map(|_| field(&mut choices, version, 0, &mut left)).collect();
     let bytes = choices.rest();
-    // A payload's size may be above what runtimes write, but not above what a size field
-    // holds.
+    // A payload may be larger than those of runtimes, but must fit its size field.
     let payload = bytes.get(..bytes.len().min(60_000)).unwrap_or_default().to_vec();
     let mut stream = begun(version);
     match version {
@@ -59,7 +58,7 @@ pub(crate) fn payload(bytes: &[u8], mut questions: Questions) {
         return;
     }
     assert_eq!(first, values::look_at(&event, 20_000), "the same again");
-    // Skipping fields and reading them agree on where each lies.
+    // Skipping and reading a field must find the same place for the next one.
     let names: Vec<(String, usize)> =
         event.fields().map(|field| (field.name().to_owned(), field.offset)).collect();
     for (at, (name, offset)) in names.iter().enumerate() {

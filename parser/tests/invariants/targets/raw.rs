@@ -1,5 +1,5 @@
-//! Any bytes for the functions of `raw`: as input of each function, as rows of an event
-//! block beside a reader, and as a stream beside a reader.
+//! Fuzz target: any bytes for the functions of `raw`, as input of each function, and, compared with
+//! a reader, as rows of an event block and as a stream.
 
 use super::blob::begun;
 use super::choices::Choices;
@@ -37,21 +37,21 @@ fn assert_raw_rows_are_the_readers_of_blocks(bytes: &[u8]) {
     content.extend_from_slice(choices.rest());
     let mut stream = begun(version);
     stream.part(PartKind::Event, Content::raw(content));
-    // Nothing follows; then so much that a reader takes all rows the fast way.
+    // First without bytes after the rows, then with so many that a reader decodes all rows fast.
     assert_raw_rows_are_the_readers(&stream.bytes);
     stream.event_block(&EventBlock::new([]));
     stream.bytes.extend_from_slice(&[0; 200]);
     assert_raw_rows_are_the_readers(&stream.bytes);
 }
 
-/// Hands the input to each function.
+/// Calls each function with the input.
 macro_rules! each {
     ($input:expr; $($name:ident),* $(,)?) => {
         $(assert_calm(stringify!($name), $input, raw::$name($input));)*
     };
 }
 
-/// Hands the input to every function.
+/// Calls every function of `raw` with the input.
 pub(crate) fn assert_each_is_calm(input: &[u8]) {
     each!(input;
         varuint32, varuint64, utf16z, string_v6, sized_row, stream_header, trace_object,
@@ -83,7 +83,7 @@ pub(crate) fn assert_each_is_calm(input: &[u8]) {
     }
 }
 
-/// Asserts that what is left is the end of the input, and that an error lies within it.
+/// Asserts that the rest is the end of the input, and that an error lies within the input.
 fn assert_calm<T>(name: &str, input: &[u8], read: Parsed<'_, T>) {
     match read {
         Ok((rest, _)) => {
@@ -91,7 +91,8 @@ fn assert_calm<T>(name: &str, input: &[u8], read: Parsed<'_, T>) {
             let end = &input[input.len() - rest.len()..];
             assert!(std::ptr::eq(end, rest), "{name}: what is left is the input's end");
         }
-        // It may lie in a row that stores its size, so it need not reach to the end.
+        // The rest of an error inside a sized row may end with the row, before the end of the
+        // input.
         Err(Err::Error(at)) => {
             let offset = at.offset_in(input);
             let part = input.get(offset..).and_then(|rest| rest.get(..at.rest.len()));

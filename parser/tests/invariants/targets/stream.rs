@@ -1,10 +1,10 @@
-//! Any bytes as a stream.
+//! Fuzz target: any bytes as a stream.
 
 use crate::invariants::{
     Questions, Told, assert_every_byte_is_explained, counted, in_pieces, of_slice, values,
 };
 
-/// Pieces of one size a run; the size follows from the input, so that a run can be
+/// Sizes of pieces, and whether the source is lazy. The input chooses one, so that a run can be
 /// repeated.
 const PIECES: [(usize, bool); 4] = [(1, true), (3, false), (64, true), (1000, false)];
 
@@ -32,7 +32,7 @@ pub(crate) fn stream(bytes: &[u8], mut questions: Questions) {
 fn assert_pieces_are_whole(bytes: &[u8], whole: &Told) {
     let sum = bytes.iter().fold(bytes.len(), |sum, byte| sum.wrapping_add(usize::from(*byte)));
     let (size, is_lazy) = PIECES[sum % PIECES.len()];
-    // One byte at a time is for small streams.
+    // Small pieces take too long for large streams.
     let size = size.max(bytes.len() / 4096);
     let pieces = in_pieces(bytes, size, is_lazy);
     assert!(pieces == *whole, "pieces of {size}: {}", pieces.difference(whole));

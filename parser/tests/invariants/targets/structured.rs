@@ -1,4 +1,4 @@
-//! A session that happened, written, and then damaged.
+//! Fuzz target: a random session, written and then damaged.
 
 use super::choices::Choices;
 use crate::invariants::{Questions, assert_time_order, of_slice};
@@ -29,21 +29,20 @@ pub(crate) fn structured(bytes: &[u8], mut questions: Questions) {
 }
 
 thread_local! {
-    /// The sessions that were written last. A fuzzer changes the damage more often than
-    /// the session.
+    /// Latest sessions, because a fuzzer changes the damage more often than the session.
     static LAST: RefCell<VecDeque<Written>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// What was chosen, and the recording that it led to.
+/// Choices for a session, and its recording.
 type Written = (Version, [u8; 32], Rc<Recording>);
 
-/// How many sessions are kept, of some kilobytes each.
+/// Number of sessions that are kept; each takes some kilobytes.
 const KEPT: usize = 64;
 
-/// Returns the session that the bytes choose, and asserts that it reads without a loss.
+/// Returns the session that the bytes choose, and asserts that it can be read completely.
 pub(super) fn recording(version: Version, bytes: &[u8]) -> Rc<Recording> {
-    // The generator draws from a stream of numbers that the bytes seed: drawing from the
-    // bytes themselves ends in endless rejections when they are used up.
+    // The bytes are only the seed of the generator. It would reject values for ever if it drew from
+    // the bytes and they were used up.
     let mut seed = [0u8; 32];
     for (at, byte) in bytes.iter().enumerate() {
         let place = &mut seed[at % 32];
@@ -74,9 +73,9 @@ fn generated(version: Version, seed: &[u8; 32]) -> Session {
     session.current()
 }
 
-/// Asserts that what was written is read, and that nothing is wrong with it. A thread
-/// whose id came back may have lost as many events as its numbers fell by: no reader can
-/// tell such a stream from a damaged one (FORMAT.md 13.6).
+/// Asserts that the reader finds all events and no damage. Exception: a thread that lost as many
+/// events as its numbers fell when its id came back, which no reader can distinguish from damage
+/// (FORMAT.md 13.6).
 fn assert_undamaged(recording: &Recording, session: &Session) {
     let version = session.version;
     let bytes = &recording.stream.bytes;
@@ -105,7 +104,7 @@ fn assert_undamaged(recording: &Recording, session: &Session) {
     }
 }
 
-/// Returns one damage, often at a place that means something.
+/// Returns damage, often to a size, a count or an id.
 fn damage(choices: &mut Choices<'_>, recording: &Recording, length: usize) -> Damage {
     let parts = &recording.stream.parts;
     let part = &parts[choices.below(parts.len())];

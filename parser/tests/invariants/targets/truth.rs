@@ -1,10 +1,8 @@
-//! A session whose events are known, with a few bytes of one part written over: where the
-//! stream still passes for whole, the events of all other parts are what they were.
+//! Fuzz target: a few bytes of one part of a known session are overwritten. If the reader has no
+//! finding, the events of all other parts must be unchanged.
 //!
-//! Bytes that are written over may be what a writer could have written: another id,
-//! another payload, another time within the block's. So this test asks nothing about the
-//! part that was touched. It must not cost or change events of other parts without a
-//! finding.
+//! The events of the overwritten part are not compared, because a writer could have written such
+//! bytes: another id, another payload, another time.
 
 use super::choices::Choices;
 use super::structured::recording;
@@ -13,7 +11,7 @@ use nettrace_parser::{Event, Reader};
 use nettrace_testdata::synth::{Part, PartKind, Version};
 use std::collections::HashMap;
 
-/// What an event says, without what other blocks define.
+/// Facts of an event that no other block defines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Facts {
     ids: (u32, u64, u64),
@@ -41,7 +39,7 @@ pub(crate) fn truth(bytes: &[u8], _: Questions) {
     let mut place = Choices::new(place);
     let parts = &recording.stream.parts;
     let part = &parts[usize::from(place.u8()) % parts.len()];
-    // The header, the session's facts and the end mark concern all events.
+    // Header, Trace and end mark affect all events.
     let is_of_all = matches!(part.kind, PartKind::StreamHeader | PartKind::Trace | PartKind::End);
     if is_of_all || part.start == part.end {
         return;
@@ -79,11 +77,10 @@ pub(crate) fn truth(bytes: &[u8], _: Questions) {
     assert!(found.is_empty(), "events that were never there: {found:?}");
 }
 
-/// Returns whether a writer could have written the header of a version 6 block though
-/// other blocks are not found with it. Such headers are the end of the stream, after
-/// which only `check` looks; a sequence point that reaches into the next block, because
-/// it may have bytes after its entries; and a block of an unknown kind, which may have
-/// any size.
+/// Returns whether a writer could have written the header of a version 6 block that hides later
+/// blocks: the end of the stream, after which only `check` looks; a sequence point that reaches
+/// into the next block, because bytes after its entries are allowed; or a block of an unknown kind,
+/// which may have any size.
 fn may_be_written(part: &Part, before: &[u8], after: &[u8]) -> bool {
     const KNOWN_KINDS: std::ops::RangeInclusive<u8> = 1..=8;
     let size = part.start..part.start + 3;
@@ -93,10 +90,10 @@ fn may_be_written(part: &Part, before: &[u8], after: &[u8]) -> bool {
         || has_other_size && (part.kind == PartKind::SequencePoint || !KNOWN_KINDS.contains(&kind))
 }
 
-/// Writes over one to four bytes of the part, or flips one bit of it.
+/// Overwrites one to four bytes of a part, or flips one bit.
 fn write_over(stream: &mut [u8], part: &Part, place: usize, how: u8, written: &[u8]) {
     let length = part.end - part.start;
-    // The beginning says how the part is made, so it is chosen more often.
+    // The header of the part is chosen more often, because it affects all of the part.
     let at = match how % 4 {
         0 => part.size_field.unwrap_or(part.start) + place % 4,
         1 => part.start + place % length.min(64),
