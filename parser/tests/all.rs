@@ -1,6 +1,6 @@
-//! Tests of the whole crate, in one program: each program of its own costs seconds to
-//! build and to link. A file of `tests` that is not named here has its own row in
-//! `Cargo.toml`: it is called by its name, or large.
+//! Tests of the whole crate, in one program, because each program costs seconds to build and to
+//! link. A file that is not named here is a program of its own in `Cargo.toml`, because documents
+//! name it or it is large.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod allocation;
@@ -26,6 +26,7 @@ mod payload_memory;
 mod payload_round_trip;
 mod round_trip;
 mod snapshot;
+mod splitmix;
 mod stack_words;
 mod threads;
 mod truncation;

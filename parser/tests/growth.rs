@@ -1,12 +1,11 @@
-//! Rule 11: public enums, and public structures whose fields are all public, are
-//! `#[non_exhaustive]`, so that a variant or field more breaks nobody's program. The
-//! compiler warns of public items that cannot be reached (`unreachable_pub`), so every
-//! `pub enum` and `pub struct` in the sources is one that others may name.
+//! Rule 11: public enums, and public structs whose fields are all public, are `#[non_exhaustive]`,
+//! so that a new variant or field breaks no program. The lint `unreachable_pub` ensures that every
+//! `pub enum` and `pub struct` in the sources is public.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use crate::hygiene::files_below;
+use crate::packages::root;
 
-/// What may stay as it is, and why it cannot grow or why growing it breaks nobody.
+/// Crate and name of each exception, and the reason why it cannot grow or may break programs.
 const EXCEPTIONS: [(&str, &str, &str); 15] = [
     ("analysis", "OldOrNew", "the two sides of a comparison"),
     ("parser", "Span", "a start and a length; nothing else makes a stretch of bytes"),
@@ -45,26 +44,12 @@ const EXCEPTIONS: [(&str, &str, &str); 15] = [
     ),
 ];
 
-/// Libraries whose public items others build on. Not `writer`: its rows and blobs are
-/// plain structures on purpose, written as `Blob { ticks: 5, ..Blob::default() }`. Not
-/// `cli`, which is a program.
+/// Libraries to check. Rows and blobs of `writer` are plain structs on purpose, because users write
+/// `Blob { ticks: 5, ..Blob::default() }`.
 const LIBRARIES: [&str; 7] = ["guid", "parser", "export", "analysis", "tables", "ipc", "native"];
 
-fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
-    for entry in
-        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
-    {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).unwrap();
-            found.push((path, text));
-        }
-    }
-}
-
-/// Returns names of the public types of a source that may not grow, in rustfmt's layout.
+/// Returns the public types of a source that are not `#[non_exhaustive]`. The source must have
+/// rustfmt's layout.
 fn closed(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
@@ -120,18 +105,15 @@ fn closed(text: &str) -> Vec<&str> {
 
 #[test]
 fn public_types_that_may_grow_are_non_exhaustive() {
-    let root =
-        Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace");
     let mut met = Vec::new();
     for library in LIBRARIES {
-        let mut files = Vec::new();
-        sources(&root.join(library).join("src"), &mut files);
+        let files = files_below(vec![root().join(library).join("src")], "rs");
         assert!(!files.is_empty(), "{library} has no sources");
         for (path, text) in &files {
             for name in closed(text) {
                 let is_exception =
                     EXCEPTIONS.iter().any(|(of, known, _)| (*of, *known) == (library, name));
-                assert!(is_exception, "{}: {name} lacks #[non_exhaustive]", path.display());
+                assert!(is_exception, "{path}: {name} lacks #[non_exhaustive]");
                 met.push((library, name.to_owned()));
             }
         }

@@ -1,17 +1,17 @@
-//! What the sources of the libraries must not hold, so that they read the same on
-//! machines of either byte order and any width: one module of a crate, `bytes`, makes
-//! numbers of bytes.
+//! Checks of the sources and documents. Only the module `bytes` of a crate converts bytes to
+//! numbers, so that results do not depend on the byte order and the word size of the machine.
 
+use crate::packages::root;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// Words of numbers made of bytes, and of memory seen as another type by safe code. They
-/// stand in the module `bytes` of a crate alone.
+/// Names of functions that convert bytes to numbers or reinterpret memory safely. Only the module
+/// `bytes` of a crate may use them.
 const OF_BYTES: [&str; 6] =
     ["pod_read_unaligned", "from_le_bytes", "from_be_bytes", "cast_slice", "cast_vec", "bytemuck"];
 
-/// Words of the machine's own byte order, and of memory seen as another type without a
-/// check. They stand nowhere.
+/// Names of functions that use the machine's byte order or reinterpret memory without a check. No
+/// source may use them.
 const FORBIDDEN: [&str; 12] = [
     "from_ne_bytes",
     "to_ne_bytes",
@@ -27,14 +27,7 @@ const FORBIDDEN: [&str; 12] = [
     "addr_of",
 ];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("the package lies in the workspace")
-        .to_owned()
-}
-
-/// Returns every source of the libraries: its path below the root, and its text.
+/// Returns path below the root, and text, of every source of the libraries.
 fn sources() -> Vec<(String, String)> {
     let libraries = ["guid", "parser", "writer", "export", "analysis", "tables", "ipc", "native"];
     sources_below(libraries.map(|name| root().join(name).join("src")).into())
@@ -46,9 +39,9 @@ fn sources_below(folders: Vec<PathBuf>) -> Vec<(String, String)> {
     found
 }
 
-/// Returns path below the root, and text, of every file with an ending. What is built, and
-/// hidden folders, are left out.
-fn files_below(mut folders: Vec<PathBuf>, ending: &str) -> Vec<(String, String)> {
+/// Returns path below the root, and text, of every file with an ending. Build folders and hidden
+/// folders are left out.
+pub(crate) fn files_below(mut folders: Vec<PathBuf>, ending: &str) -> Vec<(String, String)> {
     let root = root();
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -71,15 +64,15 @@ fn files_below(mut folders: Vec<PathBuf>, ending: &str) -> Vec<(String, String)>
     found
 }
 
-/// Returns the words of a document that stand for something to be filled in, such as
-/// `SECONDS_TAKEN` or `TODO` outside of code, with their lines.
+/// Returns the placeholders of a document, such as `SECONDS_TAKEN` or `TODO` outside of code, with
+/// their lines.
 fn placeholders(text: &str) -> Vec<(usize, &str)> {
     let (mut found, mut is_code) = (Vec::new(), false);
     for (number, line) in (1..).zip(text.lines()) {
         if line.trim_start().starts_with("```") {
             is_code = !is_code;
         } else if !is_code && !line.starts_with("    ") {
-            // What is between two backticks is code.
+            // Text between two backticks is code.
             let plain = line.split('`').step_by(2);
             let is_part_of_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
             let words = plain.flat_map(|part| part.split(move |c| !is_part_of_word(c)));
@@ -96,7 +89,7 @@ fn is_placeholder(word: &str) -> bool {
         || word.contains('_') && word.split('_').all(is_upper)
 }
 
-/// Returns the lines, without comments, that hold one of the words.
+/// Returns the lines that contain one of the words outside of comments.
 fn lines_with<'t>(text: &'t str, words: &[&str]) -> Vec<(usize, &'t str)> {
     let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
     let code = lines.filter(|(_, line)| !line.starts_with("//"));
@@ -106,12 +99,12 @@ fn lines_with<'t>(text: &'t str, words: &[&str]) -> Vec<(usize, &'t str)> {
 #[test]
 fn no_library_reads_numbers_in_the_machine_s_byte_order_or_memory_as_another_type() {
     for (name, text) in sources() {
-        // `pod_read_unaligned` contains a word that is forbidden by itself.
+        // `pod_read_unaligned` contains a forbidden word.
         let text = text.replace(OF_BYTES[0], "");
         let found = lines_with(&text, &FORBIDDEN);
         assert!(found.is_empty(), "{name}: {found:?}");
     }
-    // The search finds what it is for.
+    // The search finds such words.
     let text = "//! transmute\nlet n = u32::from_ne_bytes(bytes);\nlet p = bytes.as_ptr() as *const u64;\n";
     let found: Vec<usize> = lines_with(text, &FORBIDDEN).iter().map(|(line, _)| *line).collect();
     assert_eq!(found, [2, 3]);
@@ -133,7 +126,7 @@ fn one_module_of_a_library_makes_numbers_of_bytes() {
 
 #[test]
 fn nothing_is_left_that_was_there_to_look_or_to_be_written_later() {
-    // Tests and tools allow what these lints of clippy belong to.
+    // Tests and tools disable the lint group with clippy's lints for these macros.
     let words = ["dbg", "todo", "unimplemented"].map(|word| format!("{word}!("));
     let words = [&*words[0], &*words[1], &*words[2]];
     let packages = [
@@ -161,8 +154,8 @@ fn no_document_has_a_placeholder_that_was_to_be_filled_in() {
     assert_eq!(placeholders(text), [(1, "SECONDS_TAKEN"), (3, "TABLE_OF_RATES"), (3, "TODO")]);
 }
 
-/// Tests that need what a clone does not have are in modules whose names begin with
-/// `with_`, and are ignored there.
+/// Checks the steps of CI. Tests that need something outside of the repository are ignored, in
+/// modules whose names begin with `with_`.
 #[test]
 fn each_kind_of_ignored_tests_is_named_in_a_step_of_ci() {
     let steps = [".ci/run", ".ci/full"].map(|name| fs::read_to_string(root().join(name)).unwrap());

@@ -1,10 +1,10 @@
-//! What every published package must have, read from the manifests: crates.io shows it,
-//! and a package that was uploaded cannot be mended.
+//! Checks of the manifests of published packages, because an uploaded package cannot be changed.
 
+use crate::hygiene::files_below;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("the package lies in the workspace")
@@ -15,7 +15,7 @@ fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns folders and manifests of the published packages.
+/// Returns folder and manifest of each published package.
 fn published() -> Vec<(String, String)> {
     let manifest = text(&root().join("Cargo.toml"));
     let members =
@@ -29,12 +29,12 @@ fn published() -> Vec<(String, String)> {
     manifests.filter(|(_, manifest)| !manifest.contains("publish = false")).collect()
 }
 
-/// Returns the value of a key at a line's beginning.
+/// Returns the value of a key that begins a line.
 fn value<'m>(manifest: &'m str, key: &str) -> Option<&'m str> {
     manifest.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "))
 }
 
-/// Returns the texts of a list on one line.
+/// Returns the strings of a list on one line.
 fn list<'m>(manifest: &'m str, key: &str) -> Vec<&'m str> {
     let list = value(manifest, key).and_then(|list| list.strip_prefix('[')?.strip_suffix(']'));
     list.unwrap_or_default().split(", ").map(|text| text.trim_matches('"')).collect()
@@ -57,7 +57,7 @@ fn every_published_package_says_what_registries_show() {
                 "{folder}: {key}"
             );
         }
-        // crates.io takes five of each at most, and words of twenty letters.
+        // crates.io allows at most five of each, and words of at most twenty letters.
         let (keywords, categories) = (list(manifest, "keywords"), list(manifest, "categories"));
         assert!(
             (3..=5).contains(&keywords.len()) && (1..=5).contains(&categories.len()),
@@ -106,23 +106,11 @@ fn no_dependency_is_held_at_one_version() {
     }
 }
 
-/// Adds what stands between `before` and `end` in every source below the folder to
-/// `found`.
+/// Adds each text between `before` and `end` in the sources below the folder to `found`.
 fn between(folder: &Path, before: &str, end: char, found: &mut Vec<String>) {
-    for entry in
-        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
-    {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            between(&path, before, end, found);
-        } else {
-            let text = text(&path);
-            found.extend(
-                text.split(before)
-                    .skip(1)
-                    .filter_map(|rest| Some(rest.split_once(end)?.0.to_owned())),
-            );
-        }
+    for (_, text) in files_below(vec![folder.to_owned()], "rs") {
+        let rests = text.split(before).skip(1);
+        found.extend(rests.filter_map(|rest| Some(rest.split_once(end)?.0.to_owned())));
     }
 }
 
@@ -142,8 +130,8 @@ fn links_to_sections_of_the_format_lead_to_one_and_no_public_item_names_one_with
     assert!(bare.is_empty(), "{bare:?}");
 }
 
-/// Looks for files that no program of tests names: most tests of a crate are one program,
-/// and Cargo looks for no others.
+/// Looks for files that no program of tests names. Most tests of a crate are one program, so Cargo
+/// does not find files by itself.
 #[test]
 fn no_file_of_tests_is_left_out() {
     for folder in ["parser", "export", "analysis", "cli"] {
@@ -179,8 +167,8 @@ fn packages_are_published_after_all_that_they_need() {
     for (folder, manifest) in &published {
         let name = value(manifest, "name").expect("a name").trim_matches('"');
         let own = place(name).unwrap_or_else(|| panic!("{name} is not in the row"));
-        // When a package is uploaded only dependencies with a version are looked up,
-        // those of tests too. One with a path alone is left out.
+        // An upload requires that all dependencies with a version exist, including those of tests.
+        // A dependency with only a path is left out.
         let needs = manifest.lines().filter_map(|line| {
             let (needed, rest) = line.split_once(['.', ' '])?;
             let has_version = rest.contains("workspace") && needed.starts_with("nettrace-");

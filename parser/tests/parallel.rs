@@ -1,27 +1,13 @@
-//! Several threads give what one gives.
+//! Tests that reading with several threads has the results of one thread.
 
+use crate::invariants::reading::digest;
 use nettrace_parser::parallel::{self, MakeParts, Options, Order, Outcome, Region};
 use nettrace_parser::{Error, Event, Source, Whole};
 use nettrace_testdata::synth::{self, Damage};
 use nettrace_testdata::{cases, corpus};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Returns everything that an event says, as one number.
-fn digest(event: &Event<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (event.offset(), event.timestamp_ticks(), event.thread_id(), event.capture_thread())
-        .hash(&mut hasher);
-    (event.provider(), event.name(), event.id(), event.version(), event.level()).hash(&mut hasher);
-    (event.metadata_id(), event.process_id(), event.processor(), event.sequence_number())
-        .hash(&mut hasher);
-    (event.keywords(), event.opcode(), event.is_sorted()).hash(&mut hasher);
-    (event.activity_id(), event.related_activity_id()).hash(&mut hasher);
-    (event.stack().bytes(), event.payload(), format!("{:?}", event.labels())).hash(&mut hasher);
-    hasher.finish()
-}
 
 fn work<S: Source>(region: &mut Region<'_, S>) -> Result<Vec<u64>, Error> {
     let mut digests = Vec::new();
@@ -44,7 +30,7 @@ fn read(bytes: &[u8], order: Order, threads: usize) -> (Vec<u64>, Outcome) {
     (all, outcome.unwrap())
 }
 
-/// A maker of parts of three events, which pass for large ones.
+/// Makes parts of three events that claim to be large.
 #[derive(Default)]
 struct Few(Vec<u64>);
 
@@ -88,7 +74,7 @@ fn read_in_parts(
     (all, outcome.unwrap())
 }
 
-/// The ways to read: threads, and bytes that may wait. With `None` each region gives one
+/// Number of threads, and maximum number of bytes that wait; with `None` each region has one
 /// result.
 const WAYS: [(usize, Option<usize>); 6] = [
     (2, None),
@@ -138,7 +124,7 @@ fn assert_equal(name: &str, bytes: &[u8]) {
 fn several_threads_read_every_trace_as_one_does() {
     for trace in corpus::traces() {
         let bytes = trace.bytes();
-        // Large ones say the same things again in more time.
+        // Large traces repeat themselves and take more time.
         if bytes.len() < 2_500_000 {
             assert_equal(trace.name(), &bytes);
         }
@@ -210,8 +196,8 @@ fn the_reading_ends_whatever_the_work_leaves_unread() {
     }
 }
 
-/// Returns a stream of events of 60,000 bytes in blocks of their own, with a sequence
-/// point after each `in_region` of them.
+/// Returns a stream of events of 60,000 bytes, each in a block of its own, with a sequence point
+/// after every `in_region` events.
 fn regions(events: u32, in_region: u32) -> Vec<u8> {
     let mut stream = synth::Stream::new(synth::Version::V4);
     stream.trace(&synth::Trace::default());
@@ -246,8 +232,8 @@ fn regions(events: u32, in_region: u32) -> Vec<u8> {
 
 #[test]
 fn what_is_made_of_a_stream_with_few_sequence_points_is_not_held_whole() {
-    // Regions of 6 MB are for several threads; those of 18 MB are given in portions, as
-    // one thread gives all.
+    // Regions of 6 MB are read by several threads. Regions of 18 MB are delivered in portions, as
+    // by one thread.
     for (events, in_region, portions) in [(300, 100, 3), (600, 300, 1), (600, 10_000, 1)] {
         let bytes = regions(events, in_region);
         let mut counts = Vec::new();
@@ -275,8 +261,8 @@ fn what_is_made_of_a_stream_with_few_sequence_points_is_not_held_whole() {
     }
 }
 
-/// A meeting of two threads, so that each has a region: the first two regions wait for
-/// each other.
+/// Meeting point of the first two regions, which wait for each other, so that two threads have one
+/// each.
 struct Meeting {
     regions: AtomicUsize,
     both: Barrier,
@@ -322,7 +308,7 @@ fn two_threads_are_the_callers_and_one_more() {
     assert_eq!(threads.len(), 1);
 }
 
-/// Bytes of parts that were made and not collected yet: now, and at most so far.
+/// Bytes of parts that were made but not collected yet: the current number and the maximum.
 #[derive(Default)]
 struct Held {
     now: AtomicUsize,
@@ -366,7 +352,6 @@ fn parts_that_wait_for_their_turn_are_bounded_by_their_bytes() {
             options,
             maker,
             |part| {
-                // Others may be faster.
                 std::thread::yield_now();
                 held.now.fetch_sub(part, Ordering::SeqCst);
                 collected += part;
@@ -377,7 +362,7 @@ fn parts_that_wait_for_their_turn_are_bounded_by_their_bytes() {
         assert_eq!(collected, 800 * 60_000);
         held.most.into_inner()
     };
-    // Beside what waits for its turn there are 4 MiB in turn, and a part for each thread.
+    // In addition to the bytes that wait, there are 4 MiB in turn and a part for each thread.
     let besides = (4 << 20) + 3 * (1 << 19);
     for held_bytes in [0, 2 << 20, 8 << 20] {
         let most = most_held(held_bytes);

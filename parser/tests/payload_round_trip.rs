@@ -1,5 +1,5 @@
-//! Random schemas and values, written by a writer that shares no code with the parser,
-//! read back equal: by walking, by searching for a name, and by one call of the event.
+//! Tests that random payloads of the independent writer are read back equal: field by field, by a
+//! search for a name, and by a call of the event.
 
 use nettrace_parser::{Event, Reader, Value};
 use nettrace_testdata::cases;
@@ -9,7 +9,7 @@ use nettrace_testdata::synth::{
 };
 use proptest::prelude::*;
 
-/// Returns whether a value was read as it was written under a type.
+/// Returns whether a value of type `kind` was read as it was written.
 fn is(read: &Value<'_>, written: &Written, kind: &FieldType) -> bool {
     match (read, written) {
         (Value::Bool(read), Written::Boolean32(written) | Written::Boolean8(written)) => {
@@ -90,8 +90,7 @@ fn bytes(written: &[Written]) -> Vec<u8> {
     written.iter().map(|byte| if let Written::U8(byte) = byte { *byte } else { 0 }).collect()
 }
 
-/// Returns the fields and values as they are meant: without a nameless object around
-/// them.
+/// Returns the fields and values without a nameless object around them.
 fn meant(expected: &ExpectedEvent) -> (Vec<Field>, Vec<Written>) {
     if let ([Field { name, field_type: FieldType::Object(members), .. }], [Written::Object(values)]) =
         (&*expected.fields, &*expected.values)
@@ -143,7 +142,7 @@ fn check(event: &Event<'_>, expected: &ExpectedEvent) -> Result<(), TestCaseErro
         }
     }
     prop_assert!(walk.next().is_none());
-    // Located data lies after the fields.
+    // Elements of RelLoc and DataLoc lie after the fields.
     let has_located = format!("{fields:?}").contains("Loc(");
     prop_assert!(has_located || walk.rest().is_empty(), "{:?}", walk);
     Ok(())
@@ -160,8 +159,8 @@ fn check_session(session: &Session) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Returns a session with one event of these fields and values.
-fn one(version: Version, fields: Vec<Field>, values: Vec<Written>) -> Session {
+/// Returns a session of one event with these fields and values.
+pub(crate) fn one_event(version: Version, fields: Vec<Field>, values: Vec<Written>) -> Session {
     Session {
         types: vec![EventType {
             provider: "Synth".into(),
@@ -214,7 +213,7 @@ proptest! {
         fields in fields(Version::V5), seed in any::<u64>(),
     ) {
         let values = Written::samples(&fields, seed);
-        check_session(&one(Version::V5, fields, values))?;
+        check_session(&one_event(Version::V5, fields, values))?;
     }
 
     #[test]
@@ -222,7 +221,7 @@ proptest! {
         fields in fields(Version::V6), seed in any::<u64>(),
     ) {
         let values = Written::samples(&fields, seed);
-        check_session(&one(Version::V6, fields, values))?;
+        check_session(&one_event(Version::V6, fields, values))?;
     }
 }
 
@@ -232,7 +231,7 @@ fn read(
     values: &[Written],
 ) -> Vec<(String, Option<String>)> {
     let fields = fields.iter().map(|(name, kind)| Field::new(name, kind.clone())).collect();
-    let recording = one(version, fields, values.to_vec()).record();
+    let recording = one_event(version, fields, values.to_vec()).record();
     let mut reader = Reader::from_slice(&recording.stream.bytes);
     let event = reader.next_event().unwrap().unwrap();
     let shown = |value: Value<'_>| (!value.is_absent()).then(|| value.to_string());
@@ -294,7 +293,8 @@ fn booleans_of_one_byte_are_read_where_only_they_fit() {
 
 #[test]
 fn booleans_of_one_byte_are_read_within_the_nameless_object() {
-    // Read as four bytes they would end at the payload's end too, with a field missing.
+    // Read as four bytes, the booleans would also end with the payload, but a field would be
+    // missing.
     let members =
         [("a", FieldType::Boolean32), ("b", FieldType::Boolean32), ("n", FieldType::Int16)];
     let values =
@@ -321,8 +321,8 @@ fn booleans_of_one_byte_are_read_within_an_object_at_the_payloads_end() {
 
 #[test]
 fn a_reading_that_cuts_a_text_off_is_not_taken() {
-    // With four bytes the boolean is all there is; with one a text without end would
-    // follow.
+    // Read as four bytes, the boolean takes the whole payload. Read as one byte, a text without an
+    // end follows.
     let fields = [
         ("o", object(&[("s", FieldType::String)])),
         ("b", FieldType::Boolean32),
@@ -333,8 +333,11 @@ fn a_reading_that_cuts_a_text_off_is_not_taken() {
         Written::U8(1),
         Written::Raw(vec![b'a', 0, b'b']),
     ];
-    let recording =
-        one(Version::V5, fields.map(|(name, kind)| Field::new(name, kind)).into(), values.into());
+    let recording = one_event(
+        Version::V5,
+        fields.map(|(name, kind)| Field::new(name, kind)).into(),
+        values.into(),
+    );
     let recording = recording.record();
     let mut reader = Reader::from_slice(&recording.stream.bytes);
     let event = reader.next_event().unwrap().unwrap();
@@ -377,7 +380,7 @@ fn a_date_of_sixteen_bytes_is_read_in_version_6_alone() {
     let expected = shown(&[("d", "2024-02-29T12:34:56.0080000Z"), ("n", "3")]);
     assert_eq!(read(Version::V6, &fields, &values), expected);
     assert_ne!(read(Version::V5, &fields, &values), expected);
-    // The usual eight bytes, as a FILETIME has.
+    // The usual eight bytes of a FILETIME.
     let values =
         [Written::Raw(vec![0x80, 0x50, 0x6f, 0xb3, 0x0b, 0x6b, 0xda, 0x01]), Written::U8(3)];
     for version in Version::ALL {

@@ -1,6 +1,7 @@
-//! Streams that end early: every whole row before the cut counts, and nothing panics.
+//! Tests of streams that end early: every whole row before the cut is read, and nothing panics.
 
 use crate::snapshot;
+use crate::splitmix::Random;
 
 use nettrace_parser::{Block, BlockKind, Class, Fault, Reader, Version};
 use nettrace_testdata::synth::{PartKind, Stream, tiny_v4, tiny_v6};
@@ -26,7 +27,7 @@ fn every_prefix_of_the_tiny_streams_holds_what_the_table_says() {
                 is_complete: outcome.is_complete,
             };
             assert_eq!(found, left, "{length:#x}");
-            // They are the same events, and come in time order as well.
+            // The events are equal to those of the whole stream, also in time order.
             assert_eq!(outcome.events, whole.events[..left.events]);
             let mut in_time = ordered(&example.bytes[..length]).events;
             assert!(in_time.is_sorted_by_key(|event| event.ticks));
@@ -51,19 +52,7 @@ fn whole_rows(stream: &Stream, kind: PartKind, length: usize) -> usize {
     rows.filter(|row| row.end <= length).count()
 }
 
-/// Random numbers that are the same each time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % end as u64) as usize
-    }
-}
-
-/// An event, as far as it differs from others, and where its row ends.
+/// Facts of an event, and the end of its row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct EventRow {
     offset: u64,
@@ -73,7 +62,7 @@ struct EventRow {
     end: u64,
 }
 
-/// Returns the rows of all events up to the cut, and the reader at its end.
+/// Returns the rows of all events up to the cut, and the reader at the end.
 fn rows(bytes: &[u8]) -> (Vec<EventRow>, Reader<nettrace_parser::Whole<&[u8]>>) {
     let mut reader = Reader::from_slice(bytes);
     reader.trace().expect("the header is there");
@@ -82,9 +71,9 @@ fn rows(bytes: &[u8]) -> (Vec<EventRow>, Reader<nettrace_parser::Whole<&[u8]>>) 
     while let Some(event) = reader.next_event().unwrap() {
         let offset = event.offset();
         let end = match bytes[offset as usize..].first_chunk() {
-            // Version 3: a row is as long as it says, stack and padding included.
+            // A row of version 3 stores its size, including stack and padding.
             Some(size) if is_v3 => offset + 4 + u64::from(u32::from_le_bytes(*size)),
-            // The others write compressed rows, which end with their payload.
+            // Rows of other versions are compressed, and end with their payload.
             _ => event.payload_offset() + event.payload().len() as u64,
         };
         let (payload, frames) = (event.payload().len(), event.stack().len());
@@ -136,8 +125,8 @@ fn sampled_prefixes_of_larger_traces_hold_every_whole_row() {
     }
 }
 
-/// Returns where the first block of a kind lies that holds at least `rows` rows, how many
-/// rows of the kind come before it, and how many it has.
+/// Finds the first block of a kind with at least `rows` rows. Returns its position, the number of
+/// rows of the kind before it, and its number of rows.
 fn block_with_rows(bytes: &[u8], kind: BlockKind, rows: u64) -> (std::ops::Range<usize>, u64, u64) {
     let mut reader = Reader::from_slice(bytes);
     let mut before = 0;
@@ -157,8 +146,8 @@ fn content_of(block: &Block<'_>) -> std::ops::Range<usize> {
     block.span.start as usize..block.span.end() as usize
 }
 
-/// Cuts a block after each of its bytes. Returns, for each place at which a row turned
-/// out to be cut, how many rows of the block had been read.
+/// Cuts a block after each of its bytes. Returns each position at which a cut row was reported,
+/// with the number of rows that were read.
 fn cut_everywhere(
     bytes: &[u8],
     kind: BlockKind,
@@ -192,7 +181,7 @@ fn cut_everywhere(
 fn a_cut_inside_a_stack_block_keeps_its_whole_stacks() {
     let bytes = corpus::trace("net10-linux-x64/all.nettrace").bytes();
     let (content, before, in_it) = block_with_rows(&bytes, BlockKind::Stack, 3);
-    // Stacks tell their sizes, so that their places can be had without the parser.
+    // Stacks store their sizes, so their positions can be computed without the parser.
     let mut starts = vec![];
     let mut at = content.start + 8;
     while at < content.end {
@@ -204,7 +193,7 @@ fn a_cut_inside_a_stack_block_keeps_its_whole_stacks() {
     let cut = cut_everywhere(&bytes, BlockKind::Stack, content.start..end, before);
     let mut expected: BTreeMap<u64, u64> = starts.iter().copied().zip(0..).collect();
     expected.retain(|start, _| (*start as usize) < end - 1);
-    // Before the first row the block's own header is cut.
+    // A cut before the first row is in the header of the block.
     expected.insert(content.start as u64, 0);
     assert_eq!(cut, expected);
 }
@@ -214,7 +203,7 @@ fn a_cut_inside_a_metadata_block_keeps_its_whole_definitions() {
     let bytes = corpus::trace("net10-linux-x64/all.nettrace").bytes();
     let (content, before, in_it) = block_with_rows(&bytes, BlockKind::Metadata, 3);
     let cut = cut_everywhere(&bytes, BlockKind::Metadata, content.clone(), before);
-    // The header, then one place for each row, each with one row more.
+    // The first position is the header; each row then adds a position with one more row.
     let places: Vec<(u64, u64)> = cut.into_iter().collect();
     assert_eq!(places[0], (content.start as u64, 0));
     assert_eq!(places[1], (content.start as u64 + 20, 0));
@@ -238,8 +227,7 @@ fn a_cut_inside_an_event_block_keeps_its_whole_events() {
     let in_block: Vec<&EventRow> =
         all.iter().filter(|row| row.offset >= content.start as u64).collect();
     assert!(in_block.len() > 100);
-    // After every byte of two events, one with a payload and a header of its own, and at
-    // places all over.
+    // Cuts after every byte of two events with a large header and payload, and at random positions.
     let near = in_block.iter().filter(|row| row.payload > 20 && row.end - row.offset > 30).take(2);
     let mut lengths: Vec<usize> =
         near.flat_map(|row| row.offset as usize..=row.end as usize).collect();
@@ -255,7 +243,7 @@ fn a_cut_inside_an_event_block_keeps_its_whole_events() {
                 assert_eq!((finding.class, finding.offset), (Class::Incomplete, next.offset));
                 assert_eq!(finding.lost_bytes, length as u64 - next.offset);
             }
-            // Between two rows, or in the block's own header.
+            // The cut is between two rows or in the header of the block.
             None => assert!(finding.is_none_or(|finding| finding.offset == content.start as u64)),
         }
     }

@@ -1,16 +1,16 @@
-//! Payloads of every row, written from the manifest's extract, and what a reader must
-//! find in them.
+//! Payloads of every row of the manifest's extract, and the fields that a reader must find in them.
 //!
-//! The writer knows the table's types by itself and shares nothing with the catalog.
+//! This writer has its own code for the types of the extract, and shares nothing with the catalog.
 
 use super::{array, number, text};
+use crate::splitmix::Random;
 use nettrace_parser::{FieldValue, Value as Read};
 use nettrace_testdata::synth::{
     EventType, Session, SessionThread, Step, Value as Written, Version,
 };
 use serde_json::Value;
 
-/// What a reader has to find in a field.
+/// Value that a reader has to find in a field.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Expected {
     Bool(bool),
@@ -34,30 +34,21 @@ pub(crate) struct ExpectedField {
     value: Expected,
 }
 
-/// A payload: its values as written, and what is to be found.
+/// A payload: its values as written, and the fields that a reader has to find.
 pub(crate) struct Payload {
     pub(crate) written: Vec<Written>,
     pub(crate) expected: Vec<ExpectedField>,
 }
 
-/// Writes records of the table's types.
+/// Writer of records of the extract's types.
 struct Writer {
     pointer_size: u8,
-    state: u64,
-    /// Counts met so far, innermost record last.
+    random: Random,
+    /// Name and value of each count so far, innermost record last.
     counts: Vec<(String, usize)>,
 }
 
 impl Writer {
-    /// Returns the next 64 random bits, by the splitmix64 generator.
-    fn bits(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.state;
-        bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ bits >> 31
-    }
-
     fn record(&mut self, fields: &[Value], written: &mut Vec<Written>) -> Vec<ExpectedField> {
         let outer = self.counts.len();
         let mut expected = Vec::new();
@@ -89,9 +80,9 @@ impl Writer {
         expected
     }
 
-    /// Writes a number that a later field counts by: small, sometimes zero.
+    /// Writes the element count of a later field: a small number, sometimes zero.
     fn count(&mut self, field: &Value, written: &mut Vec<Written>) -> Expected {
-        let count = (self.bits() % 4) as u16;
+        let count = (self.random.next() % 4) as u16;
         self.counts.push((text(field, "name").to_owned(), usize::from(count)));
         written.push(match text(field, "type") {
             "u16" => Written::U16(count),
@@ -103,7 +94,7 @@ impl Writer {
 
     fn many(&mut self, field: &Value, count: usize, written: &mut Vec<Written>) -> Expected {
         if text(field, "type") == "bytes" {
-            let bytes: Vec<u8> = (0..count).map(|_| self.bits() as u8).collect();
+            let bytes: Vec<u8> = (0..count).map(|_| self.random.next() as u8).collect();
             written.push(Written::Raw(bytes.clone()));
             return Expected::Bytes(bytes);
         }
@@ -111,7 +102,7 @@ impl Writer {
     }
 
     fn one(&mut self, field: &Value, written: &mut Vec<Written>) -> Expected {
-        let bits = self.bits();
+        let bits = self.random.next();
         let few = (bits % 4) as usize;
         let (value, expected) = match text(field, "type") {
             "bool32" => (Written::Boolean32(bits & 1 == 1), Expected::Bool(bits & 1 == 1)),
@@ -150,16 +141,16 @@ impl Writer {
     }
 }
 
-/// Returns a payload of an event of the table; another for every seed.
+/// Returns a payload of an event of the extract, which depends on `seed`.
 pub(crate) fn payload(event: &Value, pointer_size: u8, seed: u64) -> Payload {
-    let mut writer = Writer { pointer_size, state: seed, counts: Vec::new() };
+    let mut writer = Writer { pointer_size, random: Random(seed), counts: Vec::new() };
     let mut written = Vec::new();
     let expected = writer.record(array(event, "fields"), &mut written);
     Payload { written, expected }
 }
 
-/// Returns a stream in which each event is of a type of its own, named and described as
-/// native ones are.
+/// Returns a stream in which each event has a type of its own, without name and fields, as native
+/// events have.
 pub(crate) fn stream(
     types: &[(&str, &Value, u8)],
     payloads: &[Payload],
@@ -185,7 +176,7 @@ pub(crate) fn stream(
     session.record().stream.bytes
 }
 
-/// Compares fields with what had to be found.
+/// Compares fields with the expected ones.
 pub(crate) fn check<'r>(
     mut found: impl Iterator<Item = FieldValue<'r>>,
     expected: &[ExpectedField],

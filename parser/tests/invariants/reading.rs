@@ -1,4 +1,5 @@
-//! Everything a stream tells, read in different ways, in a form that can be compared.
+//! Everything that a reader reports about a stream, in a form that can be compared between ways to
+//! read.
 
 use super::mix::Mix;
 use nettrace_parser::parallel::Outcome;
@@ -6,13 +7,14 @@ use nettrace_parser::{BlockKind, Buffered, Error, Event, Finding, Reader, Source
 use std::hash::{Hash, Hasher};
 use std::io::{self, Read};
 
-/// Returns everything that an event says, as one number.
+/// Returns a hash of everything that an event has.
 pub(crate) fn digest(event: &Event<'_>) -> u64 {
     let mut hasher = Mix::default();
     (event.offset(), event.timestamp_ticks(), event.thread_id(), event.capture_thread())
         .hash(&mut hasher);
     (event.provider(), event.name(), event.id(), event.version(), event.level()).hash(&mut hasher);
-    (event.process_id(), event.processor(), event.sequence_number()).hash(&mut hasher);
+    (event.metadata_id(), event.process_id(), event.processor(), event.sequence_number())
+        .hash(&mut hasher);
     (event.keywords(), event.opcode(), event.is_sorted()).hash(&mut hasher);
     (event.activity_id(), event.related_activity_id()).hash(&mut hasher);
     (event.stack().bytes(), event.payload()).hash(&mut hasher);
@@ -22,7 +24,7 @@ pub(crate) fn digest(event: &Event<'_>) -> u64 {
     hasher.finish()
 }
 
-/// What a stream tells.
+/// Events, findings and losses of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Told {
     pub(crate) events: Vec<u64>,
@@ -68,7 +70,7 @@ impl Told {
         assert!(self.findings.iter().all(|finding| !finding.to_string().is_empty()));
     }
 
-    /// Returns in a few words how this differs from what was expected.
+    /// Returns a short text about the differences to `expected`.
     pub(crate) fn difference(&self, expected: &Told) -> String {
         let (found, due) = (self.events.len(), expected.events.len());
         if self.events != expected.events {
@@ -114,7 +116,7 @@ pub(crate) fn told_of_outcome(outcome: Result<Outcome, Error>, events: Vec<u64>)
         }
     };
     let statistics = &outcome.statistics;
-    // A reader of events does not count rows.
+    // Counts of rows are left out, because a reader of events does not have them.
     let counts = BlockKind::all()
         .map(|kind| (statistics.blocks(kind), statistics.bytes(kind), 0))
         .collect::<Vec<_>>();
@@ -150,15 +152,14 @@ pub(crate) fn of_slice(bytes: &[u8]) -> Told {
             Ok(None) => break None,
             Err(error) => break Some(error),
         }
-        // The least an event takes is two bytes; blocks may be read again from a broken
-        // row on, but each event only once.
+        // An event takes at least two bytes. A block may be read again from a broken row on, but an
+        // event must be delivered only once.
         assert!(events.len() <= bytes.len(), "more events than bytes");
     };
     told_of_reader(&reader, events, error)
 }
 
-/// A reader that gives `size` bytes at a time. A lazy one gives them at every other call
-/// only.
+/// A source of `size` bytes at a time. If it is lazy, every other call answers `WouldBlock`.
 struct Pieces<'d> {
     rest: &'d [u8],
     size: usize,

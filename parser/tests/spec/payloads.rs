@@ -1,5 +1,6 @@
 //! Payloads as EventSources write them (FORMAT.md 8, 14).
 
+use crate::described::{field, v2};
 use crate::snapshot::{Outcome, Seen, read};
 use crate::streams::{EACH, START, define, definition, event, events, opened, row};
 use nettrace_parser::{Event, Reader, Value as Decoded};
@@ -7,7 +8,7 @@ use nettrace_testdata::corpus;
 use nettrace_testdata::synth::*;
 
 /// Reads a stream of events of one type with these fields, one for each payload.
-fn with_payloads(version: Version, fields: &[Field], payloads: &[Vec<u8>]) -> Outcome {
+pub(crate) fn read_payloads(version: Version, fields: &[Field], payloads: &[Vec<u8>]) -> Outcome {
     let mut stream = opened(version);
     if version == Version::V6 {
         let described = MetadataRow { fields: fields.to_vec(), ..row(1) };
@@ -17,9 +18,7 @@ fn with_payloads(version: Version, fields: &[Field], payloads: &[Vec<u8>]) -> Ou
         let all_in_v1 = fields.iter().all(|field| field.field_type.is_allowed_in(FieldForm::V1));
         let described = match all_in_v1 {
             true => Definition { fields: fields.to_vec(), ..definition(1) },
-            false => {
-                Definition { fields: vec![], tags: vec![Tag::v2_params(fields)], ..definition(1) }
-            }
+            false => v2(fields),
         };
         define(&mut stream, &[described]);
     }
@@ -31,18 +30,20 @@ fn with_payloads(version: Version, fields: &[Field], payloads: &[Vec<u8>]) -> Ou
     stream.end();
     let outcome = read(&stream.bytes);
     assert_eq!(outcome.events.len(), payloads.len());
+    outcome
+}
+
+/// Reads a stream as [`read_payloads`] does, and asserts that nothing is wrong with it.
+fn with_payloads(version: Version, fields: &[Field], payloads: &[Vec<u8>]) -> Outcome {
+    let outcome = read_payloads(version, fields, payloads);
     assert!(outcome.is_flawless(), "{:?}", outcome.findings);
     outcome
 }
 
-/// Returns the fields of each payload as text, and what is left of it.
+/// Returns the fields of each payload as text, and the bytes after the last field.
 fn decoded(version: Version, fields: &[Field], payloads: &[Vec<u8>]) -> Vec<(String, Vec<u8>)> {
     let told = |event: &Seen| (event.fields.join("; "), event.rest.clone());
     with_payloads(version, fields, payloads).events.iter().map(told).collect()
-}
-
-fn field(name: &str, field_type: FieldType) -> Field {
-    Field::new(name, field_type)
 }
 
 fn told(fields: &str, rest: &[u8]) -> (String, Vec<u8>) {

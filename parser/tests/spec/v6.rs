@@ -1,7 +1,9 @@
-//! What tests of version 6 begin with and read.
+//! Streams and results of the tests of version 6.
 
-use crate::snapshot::{Outcome, read};
-use crate::streams::{START, begun, event, events, opened, row, shape};
+pub(crate) use crate::described::field;
+use crate::payloads;
+use crate::snapshot::Outcome;
+use crate::streams::{START, begun, row, shape};
 use nettrace_testdata::synth::*;
 
 pub(crate) fn v6() -> Stream {
@@ -15,19 +17,7 @@ pub(crate) fn last_part(stream: &Stream) -> Part {
 
 /// Reads a stream of events of one type with these fields, one for each payload.
 pub(crate) fn with_payloads(fields: &[Field], payloads: &[Vec<u8>]) -> Outcome {
-    let mut stream = opened(Version::V6);
-    let described = MetadataRow { fields: fields.to_vec(), ..row(1) };
-    stream.metadata_rows(&MetadataBlock::new(vec![described]));
-    stream.thread_block(&ThreadBlock::new(vec![ThreadRow::new(11, 1234, 11)]));
-    let blobs = payloads.iter().zip(1..);
-    events(
-        &mut stream,
-        blobs.map(|(payload, number)| Blob { payload: payload.clone(), ..event(number, 1) }),
-    );
-    stream.end();
-    let outcome = read(&stream.bytes);
-    assert_eq!(outcome.events.len(), payloads.len());
-    outcome
+    payloads::read_payloads(Version::V6, fields, payloads)
 }
 
 /// Returns the fields of the one event with these values, as text.
@@ -39,10 +29,6 @@ pub(crate) fn decoded(fields: &[Field], values: &[Value]) -> Vec<String> {
 
 pub(crate) fn shape_of(outcome: &Outcome) -> String {
     shape(&outcome.events[0].metadata.as_ref().unwrap().schema)
-}
-
-pub(crate) fn field(name: &str, field_type: FieldType) -> Field {
-    Field::new(name, field_type)
 }
 
 pub(crate) fn text(text: &str) -> Value {
