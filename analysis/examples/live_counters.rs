@@ -1,7 +1,7 @@
 //! Shows the counters of a running process, refreshed in place: `live_counters PID`.
 //!
-//! One thread feeds the live state with the session; another one looks at it when it
-//! likes. `nettrace counters` is built the same way.
+//! One thread feeds the session into the live state, and another shows the state now and then, as
+//! `nettrace counters` does.
 
 use nettrace_analysis::live::{Live, LiveCounters};
 use nettrace_ipc::{Arguments, Level, Provider, Providers, Search, SessionConfig};
@@ -19,7 +19,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let counters = Provider::new("System.Runtime")?.keywords(0).level(Level::Critical);
     let config = SessionConfig::new(Providers::new([counters.arguments(every_second)])?);
     let mut session = runtime.start(&config)?;
-    // Values come in bursts. What waits for its place in time is released in silence.
+    // Values come in bursts. When none come, events that wait for their place in time order are
+    // released.
     session.set_read_timeout(Some(Duration::from_millis(50)));
 
     let live = Mutex::new(Live::new(LiveCounters::default().interval(1.0)));

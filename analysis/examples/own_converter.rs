@@ -1,4 +1,4 @@
-//! A converter of one's own: heaviest leaf of each thread, as CSV.
+//! A converter of your own: it writes the heaviest innermost frame of each thread as CSV.
 //!
 //! `cargo run --example own_converter -- trace.nettrace`
 
@@ -13,7 +13,7 @@ use std::io::Write;
 pub struct HeaviestLeaf<W>(pub W);
 
 impl<W: Write + Send> Convert for HeaviestLeaf<W> {
-    /// Declines single samples: their sums, by thread and stack, are enough.
+    /// Declines single samples, because their sums by thread and stack are enough.
     fn wants_samples(&self) -> bool {
         false
     }
@@ -25,7 +25,7 @@ impl<W: Write + Send> Convert for HeaviestLeaf<W> {
     ) -> Result<(), ConvertError> {
         let mut nanos = BTreeMap::new();
         for (key, totals) in profile.rows() {
-            // `None`: the filter of the analysis does not want this stack.
+            // `None` says that the analysis's filter leaves out the stack.
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
             if let (Kind::Cpu, Some(leaf)) = (key.kind, frames.first()) {
                 let sum = nanos.entry((key.thread, *leaf)).or_insert(0u64);

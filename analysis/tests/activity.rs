@@ -1,5 +1,5 @@
-//! Exceptions, locks, waits, tasks, activities and counters of real traces, in exact
-//! numbers: the recorded program is known, and so is how many rounds it made.
+//! Exact numbers of exceptions, locks, waits, tasks, activities and counters in traces of a program
+//! whose rounds are known.
 
 use nettrace_analysis::report::{
     Activities, Contention, CounterKind, Counters, CountersReport, Exceptions, Logs, Report,
@@ -38,7 +38,7 @@ fn ninety_four_rounds_throw_940_exceptions() {
     assert_eq!(report.threads.iter().map(|thread| thread.count).collect::<Vec<_>>(), [940]);
 
     let [widget, null, invalid] = report.types.as_slice() else { panic!("{types:?}") };
-    // Each one wraps what Thrower caught; its catch block ends, theirs never do.
+    // Each exception wraps one that Thrower caught. Its catch block ends; the others never do.
     let inner: Vec<_> =
         widget.inner.iter().map(|row| (row.type_name.as_str(), row.count)).collect();
     assert_eq!(
@@ -48,8 +48,7 @@ fn ninety_four_rounds_throw_940_exceptions() {
     assert_eq!((widget.nested, widget.caught, widget.left_by_exception), (470, 470, 0));
     assert_eq!((widget.in_catch.count, widget.in_filter.count), (470, 470));
     assert_eq!((null.nested, null.caught, null.in_catch.count), (0, 282, 0));
-    // The last throw of all is a NullReferenceException, whose block nothing is known of
-    // afterwards.
+    // The last throw is a NullReferenceException, and the trace ends before its block does.
     assert_eq!((null.left_by_exception, invalid.left_by_exception), (281, 188));
     assert!(report.is_handling_traced);
 
@@ -71,7 +70,7 @@ fn net3_1_has_no_events_of_exception_handling() {
     assert_eq!((reported.events, reported.output.count), (0, 0));
 }
 
-/// How long the program itself says that its requests took, in nanoseconds, by their
+/// Returns the durations that the program measured for its requests, in nanoseconds, by their
 /// number.
 fn durations_by_the_program(trace: &str) -> BTreeMap<String, f64> {
     let bytes = corpus::trace(trace).bytes();
@@ -90,7 +89,7 @@ fn durations_by_the_program(trace: &str) -> BTreeMap<String, f64> {
 
 #[test]
 fn requests_take_as_long_as_the_program_measured() {
-    // On net3.1 there are no activity ids: the number identifies the stop.
+    // Traces of net3.1 have no activity ids, so the number identifies a stop.
     for (trace, requests, has_ids) in
         [(ALL, 376, true), ("net3.1-linux-x64/all.nettrace", 360, false)]
     {
@@ -110,7 +109,7 @@ fn requests_take_as_long_as_the_program_measured() {
                 .iter()
                 .find(|(number, _)| row.fields.starts_with(number.as_str()))
                 .unwrap();
-            // The thread may be put aside between its clock and the event.
+            // The thread may be suspended between reading its clock and writing the event.
             wrong += u32::from((row.duration_ns as f64 - expected).abs() > 2e6);
         }
         assert!(wrong * 20 < u32::try_from(requests).unwrap(), "{trace}: {wrong} of {requests}");
@@ -141,7 +140,7 @@ fn payments_run_inside_orders() {
     let [order, pay] = report.tree.as_slice() else { panic!("{tree:?}") };
     assert_eq!((order.started + pay.started, order.stopped + pay.stopped), (4072, 4070));
     assert!(order.errors > 0 && pay.errors == 0);
-    // Every fifth.
+    // Every fifth order fails.
     assert!((order.errors * 5).abs_diff(order.stopped) < 10, "{} {}", order.errors, order.stopped);
     assert!(order.durations.total_ns > pay.durations.total_ns);
 }
@@ -247,7 +246,7 @@ fn counters_of_both_kinds_stand_together() {
         find("load", "core=1").points.iter().map(|point| point.value).collect::<Vec<_>>(),
         [0.25, 0.25]
     );
-    // A rate that is not there yet is no point.
+    // The first rate has no value yet, so it is no point.
     assert_eq!(find("dotnet.process.cpu.time", "cpu.mode=user").points.len(), 1);
     let usage = find("cpu-usage", "");
     assert_eq!(
@@ -261,7 +260,8 @@ fn counters_of_both_kinds_stand_together() {
 /// Values by provider, name with tags, and type.
 type Rows = BTreeMap<(String, String, String), Vec<f64>>;
 
-/// Fields of a line, of which the fourth may have commas: the reference does not quote.
+/// Returns values by provider, name with tags, and type. The fourth field may have commas, because
+/// the reference does not quote.
 fn rows(csv: &str) -> Rows {
     let mut rows = Rows::new();
     for line in csv.lines().skip(1) {

@@ -1,5 +1,5 @@
-//! Operations without an activity's id: they are paired by what their events carry, whatever threads
-//! begin and end them.
+//! Operations without an activity id are paired by the fields of their events, on whatever threads
+//! they begin and end.
 
 use nettrace_analysis::report::{Activities, ActivitiesReport, ReportPass};
 use nettrace_parser::Reader;
@@ -69,7 +69,7 @@ fn diagnostic(
     (EVENT, thread, vec![text(source), text(name), arguments])
 }
 
-/// Name, errors, and the durations of the slowest, by row.
+/// Returns name, errors and the longest durations of each row.
 fn rows(report: &ActivitiesReport) -> Vec<(&str, u64, u64, u64)> {
     report
         .activities

@@ -1,6 +1,5 @@
-//! The state machines of exceptions, locks, waits, tasks, activities, logs and counters
-//! on streams made by hand: what is nested, what has no other end, and what is lost
-//! between.
+//! Exceptions, locks, waits, tasks, activities, logs and counters in streams made by hand: nested,
+//! without one of their ends, and with losses between.
 
 use nettrace_analysis::findings::Summary;
 use nettrace_analysis::live::{Live, LiveWatch, WatchKind};
@@ -154,7 +153,7 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// An event, 100 ns after the one before.
+/// Makes an event 100 ns after the one before.
 fn event(event_type: usize, thread: usize, values: Vec<Value>) -> SessionEvent {
     SessionEvent {
         event_type,
@@ -247,7 +246,7 @@ fn a_catch_block_that_an_exception_leaves_has_no_end() {
             thrown("B", NESTED | INNER),
             block(CATCH),
             end(CAUGHT),
-            // Nothing is being dealt with: A's block is over.
+            // No exception is being handled, because A's block is over.
             thrown("C", 0),
             block(CATCH),
             thrown("C", NESTED | RETHROWN),
@@ -315,8 +314,8 @@ fn a_stop_without_a_start_counts_with_its_reported_duration() {
         vec![
             locked(0, 70.0),
             lock(0, 0xa, 12),
-            // Its stop, and the start of the next, were lost: the next stop shows that it
-            // is not this one's.
+            // Its stop and the start of the next wait were lost. The next stop's duration shows
+            // that it ends another wait.
             Step::Event(SessionEvent {
                 lost_before: 2,
                 ..event(
@@ -410,7 +409,7 @@ fn order(event_type: usize, thread: usize, number: i32, id: [u8; 16]) -> Session
     SessionEvent { activity_id: id, ..event(event_type, thread, values) }
 }
 
-/// `//1/2` and so on: a guid of these nibbles with its sum.
+/// Returns the guid of an activity path such as `//1/2`, from its nibbles.
 fn path(nibbles: [u8; 4]) -> [u8; 16] {
     let mut id = [0; 16];
     id[..4].copy_from_slice(&nibbles);
@@ -461,7 +460,7 @@ fn stops_without_starts_and_starts_without_stops_are_counted() {
         order(STOP, 0, 5, none),
         order(START, 0, 1, none),
         SessionEvent { lost_before: 3, ..order(START, 0, 2, none) },
-        // Between the two its own start was lost: nobody else's number fits.
+        // The order's start was lost, and no other number matches.
         order(STOP, 0, 3, none),
         order(STOP, 1, 1, none),
     ]);
@@ -511,7 +510,7 @@ fn logged(event_type: usize, level: i32, last: &[&str]) -> Step {
     step(event_type, 0, values)
 }
 
-/// A trace with messages in two forms, in scopes, one with an exception.
+/// Returns a trace with messages in two forms and in scopes, one with an exception.
 pub(crate) fn messages() -> Vec<Step> {
     let scope = |event_type, id, last: &[&str]| {
         let mut values = vec![Value::I32(id), Value::I32(1), text("App.Shop")];

@@ -1,6 +1,6 @@
-//! Tests of the whole crate, in one program: each program of its own costs seconds to
-//! build and to link. A file of `tests` that is not named here has its own row in
-//! `Cargo.toml`: its allocator, limits or name are its own.
+//! Tests of the whole crate in one program, because each further program takes seconds to build and
+//! to link. Files of `tests` that are not named here are programs with an allocator, limits or a
+//! name of their own, and have a row in `Cargo.toml`.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod activity;

@@ -1,6 +1,5 @@
-//! Heap dumps, opened by the programs that their formats are made for: memlab, the loader
-//! of Chromium's own DevTools, and `go tool pprof`, as `analysis/consumers/install` gets
-//! them.
+//! Heap dumps, opened by the programs for which their formats are made: memlab, the loader of
+//! Chromium's DevTools, and `go tool pprof`. `analysis/consumers/install` gets them.
 
 use super::common::of_kinds;
 use super::consumers_stacks::{ran, script};
@@ -15,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 const TRACE: &str = "net3.1-linux-x64/heap.nettrace";
 
-/// Writes the trace's dump in a format; gives the file and the dump.
+/// Writes a trace's dump in a format. Returns the file and the dump.
 fn converted(format: &str, name: &str) -> (PathBuf, HeapDump) {
     let bytes = corpus::trace(TRACE).bytes();
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -35,8 +34,8 @@ fn bytes_of(dump: &HeapDump) -> u64 {
     (0..dump.objects()).map(|object| dump.bytes_of(object)).sum()
 }
 
-/// Objects, own bytes and retained bytes of each type. Others know no modules: types of
-/// one name are one.
+/// Returns objects, own bytes and retained bytes by type name. Types of one name are joined,
+/// because the formats have no modules.
 fn types(dump: &HeapDump) -> BTreeMap<String, [u64; 3]> {
     let mut names: Vec<&str> = dump.types().iter().map(|row| &*row.name).collect();
     names.sort_unstable();
@@ -113,7 +112,7 @@ mod with_node {
             .map(|(name, [count, bytes, _])| (name, [count, bytes]))
             .collect();
         assert_eq!(theirs, ours);
-        // Objects have the last ids, in their order.
+        // The last ids are those of the objects, in their order.
         let theirs: BTreeMap<u64, u64> = serde_json::from_value(seen["retained"].clone()).unwrap();
         let retained = Retained::from_dump(&dump);
         let ours: Vec<u64> =
@@ -130,7 +129,7 @@ mod with_node {
         assert_eq!(seen["total"].as_u64(), Some(bytes_of(&dump)));
         let mut theirs: BTreeMap<String, [u64; 3]> =
             serde_json::from_value(seen["types"].clone()).unwrap();
-        // Roots and their kinds have no bytes of their own.
+        // Roots and kinds of roots have no bytes.
         theirs.retain(|_, [_, bytes, _]| *bytes > 0);
         assert_eq!(theirs, types(&dump));
     }

@@ -1,5 +1,5 @@
-//! Formats of stacks, opened by the programs they are made for: `go tool pprof`,
-//! speedscope and Chromium, as `analysis/consumers/install` gets them.
+//! Formats of stacks, opened by the programs for which they are made: `go tool pprof`, speedscope
+//! and Chromium. `analysis/consumers/install` gets them.
 
 use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::report::{Report, Threads, TopN, TopNOptions};
@@ -13,7 +13,7 @@ use std::process::Command;
 
 const TRACE: &str = "net10-linux-x64/samples-only.nettrace";
 
-/// Writes a trace in a format; gives the file and what the model made of the trace.
+/// Writes a trace in a format. Returns the file and the finished analysis.
 fn converted(trace: &str, format: &str, name: &str) -> (PathBuf, Finished) {
     let bytes = corpus::trace(trace).bytes();
     let format = Format::by_name(format).unwrap();
@@ -33,7 +33,7 @@ fn top(finished: &Finished) -> TopN {
     TopN::new(&finished.resolved(), &finished.profile, &options)
 }
 
-/// Returns what a program prints.
+/// Runs a program, and returns its output.
 pub(crate) fn ran(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
     let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
@@ -45,19 +45,19 @@ pub(crate) fn ran(program: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Returns what a script of `analysis/consumers` prints.
+/// Runs a script of `analysis/consumers`, and returns its output.
 pub(crate) fn script(name: &str, file: &Path, arguments: &[&str]) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("consumers").join(name);
     let words = [script.to_str().unwrap(), file.to_str().unwrap()];
     ran("node", &[&words, arguments].concat())
 }
 
-/// 12 of `  12.0 (3%): x`.
+/// Returns the first number of a line: 12 of `  12.0 (3%): x`.
 fn first_number(line: &str) -> u64 {
     line.split_whitespace().next().unwrap().parse::<f64>().unwrap() as u64
 }
 
-/// Self weights by frame of a profile that speedscope exported.
+/// Returns self weights by frame of a profile that speedscope exported.
 fn self_weights(document: &Json) -> BTreeMap<String, u64> {
     let frames = document["shared"]["frames"].as_array().unwrap();
     let name = |frame: &Json| {
@@ -105,7 +105,7 @@ mod with_go {
             |text: &str| text.strip_suffix("ns").unwrap_or(text).parse::<f64>().unwrap() as u64;
         let mut theirs = BTreeMap::new();
         for line in text.lines().skip_while(|line| !line.contains("flat%")).skip(1) {
-            // flat flat% sum% cum cum% name
+            // Columns: flat, flat%, sum%, cum, cum%, name.
             let mut rest = line;
             let columns: Vec<&str> = std::iter::repeat_with(|| {
                 let (column, after) = rest.trim_start().split_once(' ').unwrap();
@@ -184,7 +184,7 @@ mod with_node {
             .map(|row| (&*row.name, row.self_ns))
             .collect();
         for (name, nanos) in &ours {
-            // Each piece of it is rounded to microseconds.
+            // Each piece of the time is rounded to microseconds.
             let micros = theirs.get(*name).copied().unwrap_or(0);
             assert!(
                 micros.abs_diff(nanos / 1000) <= top.samples,
@@ -231,7 +231,7 @@ mod with_node {
         let matched = seen["matched"].as_str().unwrap();
         let percent: f64 =
             matched.strip_prefix("Matched: ").unwrap().strip_suffix(" %").unwrap().parse().unwrap();
-        // Boxes are drawn in millionths, and those below a ten-thousandth are not.
+        // Widths are in millionths, and boxes below a ten-thousandth are not drawn.
         assert!((percent - row.total_percent).abs() < 0.1, "{percent} and {}", row.total_percent);
         assert!(seen["hits"].as_u64().unwrap() > 0);
         assert_eq!(seen["zoomedWidth"], 1400);

@@ -1,5 +1,5 @@
-//! Timelines, opened by the programs they are made for: Perfetto's trace processor,
-//! speedscope in Chromium with its schema, Firefox Profiler's command line, as
+//! Timelines, opened by the programs for which they are made: Perfetto's trace processor,
+//! speedscope in Chromium with its schema, Firefox Profiler's command line.
 //! `analysis/consumers/install` gets them.
 
 use crate::common;
@@ -20,7 +20,7 @@ fn trace(name: &str) -> Vec<u8> {
     corpus::trace(name).bytes()
 }
 
-/// Writes a trace in a format; gives the file and what the model made of the trace.
+/// Writes a trace in a format. Returns the file and the finished analysis.
 fn converted(bytes: &[u8], format: &str, name: &str) -> (PathBuf, Finished) {
     let format = Format::by_name(format).unwrap();
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -46,11 +46,12 @@ fn consumers() -> PathBuf {
     )
 }
 
-/// Returns what a script of `analysis/consumers` prints: a JSON document a line.
+/// Runs a script of `analysis/consumers`, and returns the JSON documents that it prints, one a
+/// line.
 fn script(name: &str, arguments: &[&str]) -> Vec<Json> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("consumers").join(name);
     let text = ran("node", &[&[script.to_str().unwrap()], arguments].concat());
-    // The engine says what it does on lines of its own.
+    // The engine prints other lines, too.
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
@@ -62,7 +63,7 @@ fn map(rows: &Json) -> BTreeMap<String, Vec<Json>> {
     rows.as_array().unwrap().iter().map(row).collect()
 }
 
-/// Count and length of our spans and instants, by category.
+/// Returns count and length of our spans and instants, by category.
 fn expected_slices(marks: &[TimelineMark], instant_nanos: u64) -> BTreeMap<String, Vec<Json>> {
     let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for mark in marks {
@@ -81,7 +82,7 @@ fn expected_slices(marks: &[TimelineMark], instant_nanos: u64) -> BTreeMap<Strin
         .collect()
 }
 
-/// Count and sum of our counters' points, by name.
+/// Returns count and sum of our counters' points, by name.
 fn expected_counters(marks: &[TimelineMark]) -> BTreeMap<String, (u64, f64)> {
     let mut sums: BTreeMap<String, (u64, f64)> = BTreeMap::new();
     for mark in marks {
@@ -97,7 +98,7 @@ const ERRORS: &str =
     "select name, value, severity from stats where value > 0 and severity != 'info'";
 const SLICES: &str =
     "select category, count(*), sum(dur) from slice where category != 'sample' group by category";
-/// `cpu-clock` is what Perfetto makes of samples.
+/// Query of all counters but `cpu-clock`, which Perfetto makes from samples.
 const COUNTERS: &str = "select t.name, count(*), sum(c.value) from counter c \
                         join counter_track t on c.track_id = t.id where t.name != 'cpu-clock' group by t.name";
 const FLOWS: &str = "select count(*) from flow f join slice a on f.slice_out = a.id join slice b on f.slice_in = b.id \
@@ -129,7 +130,7 @@ mod with_node {
         for (name, (count, sum)) in &expected {
             let theirs = counters[name][1].as_f64().unwrap();
             assert_eq!(counters[name][0], *count, "{name}");
-            // Added in another order.
+            // The sums are added in different orders.
             assert!((theirs - sum).abs() <= sum.abs() * 1e-9, "{name}: {theirs} {sum}");
         }
         assert_eq!(printed[3], json!([[376]]));
@@ -239,7 +240,7 @@ mod with_node {
                 _ => {}
             }
         }
-        // The filter takes any category whose name holds the text.
+        // The filter takes every category whose name contains the text.
         markers.remove("GC");
         let searches: Vec<String> = markers
             .keys()
@@ -276,7 +277,7 @@ mod with_node {
             marks.iter().filter(|mark| !matches!(mark, TimelineMark::Counter(_))).count() as u64
                 + states
         );
-        // Pauses are of no thread.
+        // Pauses belong to no thread.
         let pauses = |name: &str| {
             let rows = printed[2]["threads"].as_array().unwrap();
             let row = rows

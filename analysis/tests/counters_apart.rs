@@ -1,4 +1,4 @@
-//! What has one name and is not the same is not one series of counters.
+//! Different counters with one name are different series.
 
 use nettrace_analysis::live::{Live, LiveCounters};
 use nettrace_analysis::report::{Counters, CountersReport, ReportPass};
@@ -7,7 +7,6 @@ use nettrace_testdata::synth::{
     EventType, Field, FieldType, Session, SessionEvent, SessionThread, Step, Value, Version,
 };
 
-/// Types of [`session`].
 const START: usize = 0;
 const RATE: usize = 1;
 const QUANTILES: usize = 2;
@@ -51,7 +50,7 @@ fn text(text: &str) -> Value {
     Value::Text(text.into())
 }
 
-/// An event of a thread, so many milliseconds after the one before.
+/// Makes an event of a thread, `millis_later` after the one before.
 fn event(event_type: usize, thread: usize, millis_later: u32, values: Vec<Value>) -> Step {
     Step::Event(SessionEvent {
         event_type,
@@ -93,7 +92,7 @@ fn live(bytes: &[u8]) -> Live<LiveCounters> {
     live
 }
 
-/// Tags and values of all series.
+/// Returns tags and values of all series.
 fn values(report: &CountersReport) -> Vec<(String, Vec<f64>)> {
     let of = |series: &nettrace_analysis::report::CounterSeries| {
         (series.tags_text(";"), series.points.iter().map(|point| point.value).collect())
@@ -101,7 +100,7 @@ fn values(report: &CountersReport) -> Vec<(String, Vec<f64>)> {
     report.series.iter().map(of).collect()
 }
 
-/// The report and the live view of a stream, which agree.
+/// Returns the tags and values of a stream's report, which equal those of the live view.
 fn both(bytes: &[u8]) -> Vec<(String, Vec<f64>)> {
     let reported = values(&report(bytes));
     let mut live = live(bytes);
@@ -197,7 +196,7 @@ fn processes_of_one_trace_have_series_of_their_own() {
     let mut steps = Vec::new();
     for _ in 0..2 {
         steps.extend([starts(0), rate(0, "kind=a", "1", None)]);
-        // In the middle of the other one's collection.
+        // This collection begins in the middle of the other's.
         steps.extend([starts(1), rate(1, "kind=a", "10", None)]);
         steps.push(rate(0, "kind=b", "2", None));
     }

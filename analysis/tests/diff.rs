@@ -1,4 +1,4 @@
-//! Traces of a program that does the same twice, and of one that was changed.
+//! Comparisons of traces of an unchanged program, and of a changed one.
 
 use crate::common;
 
@@ -14,13 +14,13 @@ use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{EventType, FieldType, Step, Value};
 
-/// What a program does. Shares are of its time, in percent.
+/// Work of a program. Shares are in percent of its time.
 #[derive(Clone, Copy)]
 struct Workload {
     seed: u64,
     slow: u64,
     fast: u64,
-    /// Number of steps that allocate, in a hundred.
+    /// Number of a hundred steps that allocate large objects.
     large_objects: u64,
     small_objects: u64,
     pause_nanos: u32,
@@ -58,7 +58,7 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// Three seconds of it.
+/// Measures three seconds of a workload.
 fn facts(plan: Workload) -> MeasuredTrace {
     facts_knowing(
         plan,
@@ -70,12 +70,12 @@ fn facts(plan: Workload) -> MeasuredTrace {
     )
 }
 
-/// Measures a trace in which these methods are known.
+/// Measures three seconds of a workload after these steps, such as loads of methods.
 fn facts_knowing(plan: Workload, mut steps: Vec<Step>) -> MeasuredTrace {
     let mut dice = Dice(plan.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut collections = 0;
     for step in 0..3000_u32 {
-        // A program has phases.
+        // The program has phases with different shares.
         let phase = 80 + u64::from(step / 250 % 4) * 13;
         let (slow, fast) = (plan.slow * phase / 100, plan.fast * phase / 100);
         let roll = dice.roll();
@@ -151,7 +151,7 @@ fn facts_with(bytes: &[u8], options: AnalysisOptions) -> MeasuredTrace {
     pass.finish().output
 }
 
-/// Three runs of each.
+/// Compares three runs of each workload.
 fn diff(old: Workload, new: Workload) -> DiffReport {
     let runs = |plan: Workload| {
         [0, 1000, 2000].map(|more| facts(Workload { seed: plan.seed + more, ..plan }))
@@ -159,7 +159,7 @@ fn diff(old: Workload, new: Workload) -> DiffReport {
     DiffReport::new(&runs(old), &runs(new), Per::Second)
 }
 
-/// Subject and name of the findings.
+/// Returns subject and name of the findings.
 fn changes(report: &DiffReport) -> Vec<(Subject, &str)> {
     report
         .rows
@@ -186,7 +186,7 @@ fn samples_are_not_compared_where_the_methods_of_only_one_side_have_names() {
         let says =
             format!("CPU samples: methods have no names in {side}, so threads that wait look busy");
         assert_eq!(report.not_compared[0].to_string(), says);
-        // What does not need names is compared.
+        // Subjects that need no names are compared.
         assert!(report.rows.iter().any(|row| row.key.subject == Subject::Alloc));
     }
     let unnamed = [unnamed];
@@ -259,7 +259,7 @@ fn what_differs_as_much_between_the_traces_of_one_side_did_not_change() {
     let row = slow(&DiffReport::new(&old, &new, Per::Second));
     assert!(row.chance > Some(0.01) && !row.is_significant, "{row:?}");
     assert!(row.interval.is_some_and(|[low, high]| low < 0.4 && high > 0.5), "{row:?}");
-    // Of one trace on each side nobody can know, but 2.8 times as much is large.
+    // One trace of each side proves nothing, but 2.8 times as much is large.
     let row = slow(&DiffReport::new(&old[..1], &new[..1], Per::Second));
     assert!(row.is_significant && row.chance.is_none() && row.interval.is_none(), "{row:?}");
 }
@@ -285,7 +285,7 @@ fn sums_are_divided_by_seconds_samples_or_requests() {
         let report = DiffReport::new(&facts, &facts, per);
         report.rows.iter().find(|row| row.key.subject == Subject::Cpu).unwrap().old
     };
-    // Half of the time is spent in Fast and Slow; a sample stands for a millisecond.
+    // Half of the time is spent in Fast and Slow. A sample stands for a millisecond.
     assert!((4e8..6.5e8).contains(&cpu(Per::Second)), "{}", cpu(Per::Second));
     assert!((4e5..6.5e5).contains(&cpu(Per::Sample)), "{}", cpu(Per::Sample));
     assert_eq!((facts[0].requests, cpu(Per::Request)), (0, 0.0));
@@ -352,8 +352,8 @@ fn old_and_new(report: &DiffReport, subject: Subject) -> Option<(f64, f64)> {
     row.map(|row| (row.old, row.new))
 }
 
-/// So many methods, one each 100 µs, each compiled in 20 µs or a little more; and a sample
-/// before and after.
+/// Makes a trace with a number of methods, one each 100 µs, each compiled in 20 µs or a little
+/// more, and with a sample before and after.
 fn compiling(methods: u32) -> MeasuredTrace {
     let sample = || event(SAMPLE, 0, 1000, &[FAST], vec![Value::U32(2)]);
     facts_of_steps([vec![sample()], compilations(methods), vec![sample()]].concat())
@@ -398,7 +398,7 @@ fn a_trace_of_compilations_alone_is_divided_by_its_own_seconds() {
     assert!((old - 10_000.0).abs() < 5.0, "{old}");
 }
 
-/// So many requests, each with four short activities inside, and a sample for each.
+/// Makes a trace with a number of requests, each with four short activities inside and a sample.
 fn answering(requests: i32) -> MeasuredTrace {
     let mut steps = Vec::new();
     let mut add = |kind: usize, later: u32, id: i32| {
@@ -412,7 +412,7 @@ fn answering(requests: i32) -> MeasuredTrace {
         }
         add(1, 91_000, request);
     }
-    // Between the requests: the writer sorts nothing.
+    // Samples go between the requests, because the writer does not sort.
     let step = |(at, step)| {
         let sample = event(SAMPLE, 1, 0, &[FAST], vec![Value::U32(2)]);
         [Some(step), (at % 10 == 9).then_some(sample)]
@@ -495,7 +495,7 @@ fn assert_methods_and_collections_are_counted(name: &str) {
     assert_eq!(total(Subject::GcCount), gc.totals.count as f64, "{name}");
 }
 
-/// Runs of one program: see `testdata/ab`.
+/// Measures runs of a variant of the program in `testdata/ab`.
 fn runs(variant: &str, numbers: std::ops::RangeInclusive<u32>) -> Vec<MeasuredTrace> {
     let read = |number| {
         let trace = corpus::ab(&format!("{variant}{number}"));
@@ -520,7 +520,7 @@ fn runs_of_the_same_program_have_no_finding_and_the_changed_method_is_the_only_o
     let [low, high] = row.interval.expect("there are three runs each");
     assert!(low > 1.1 && low < 1.38 && high > 1.38, "{row:?}");
     assert_eq!(row.runs, [3, 3]);
-    // A slower run is not said to have fewer collections.
+    // A slower run is not reported to have fewer collections.
     assert!(!changes(&report).iter().any(|(subject, _)| *subject == Subject::GcCount));
     assert_eq!(old_and_new(&report, Subject::GcCount), Some((31.0, 31.0)));
 }
@@ -605,7 +605,7 @@ fn a_deadlock_and_waits_without_end_are_findings() {
     assert!(row.is_significant && row.key.to_string() == "deadlocks", "{row:?}");
     let condition: Condition = "deadlocks>0".parse().unwrap();
     assert!(condition.outcome(&report).holds);
-    // What the waits took counts as well, at the program's own method.
+    // The time of the waits is compared, too, at the program's own method.
     let place = report.rows.iter().find(|row| {
         row.key.subject == Subject::Contention && row.key.name.contains("Bank.Program.LockSecond")
     });
@@ -642,7 +642,7 @@ mod with_shared {
             let (old, new) =
                 old_and_new(&report, Subject::Elapsed).expect("each operation takes time");
             if changed {
-                // BenchmarkDotNet itself says 149.75 and 210.07 µs.
+                // BenchmarkDotNet measured 149.75 and 210.07 µs.
                 assert!((old / 149_750.0 - 1.0).abs() < 2e-3, "{old}");
                 assert!((new / 210_070.0 - 1.0).abs() < 2e-3, "{new}");
                 let (old, new) = old_and_new(&report, Subject::Alloc).expect("collections say it");
@@ -651,8 +651,8 @@ mod with_shared {
         }
     }
 
-    /// The shop with its eight planted problems, and with all of them repaired. Of two, the events are
-    /// not there (queries, the heap), and of one nothing changes (a slow service).
+    // Compares the shop with its eight planted problems and with all of them repaired. For two
+    // problems (queries, the heap) there are no events, and one (a slow service) changes nothing.
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]
     fn what_was_repaired_in_a_web_application_stands_out_on_one_side_only() {
@@ -671,12 +671,12 @@ mod with_shared {
             let mut rows = report.rows.iter().filter(|row| row.key.subject == subject);
             rows.any(|row| row.key.name == name && row.old == 0.0 && row.new > 0.0)
         };
-        // Large objects, and what is thrown to be caught at once.
+        // Large objects, and exceptions that are caught at once.
         assert!(new(Subject::GcCount, "gen2"));
         assert!(new(Subject::Exception, "System.FormatException"));
         assert!(new(Subject::Exception, "System.InvalidOperationException"));
         assert!(changes(&report).contains(&(Subject::PoolThreads, "")), "{:?}", changes(&report));
-        // The other way round the same is gone.
+        // In the other direction, the findings are gone.
         let back = DiffReport::new(&facts[1..], &facts[..1], DiffOptions::default());
         assert_eq!(back.stands_out.gone, report.stands_out.appeared);
     }

@@ -1,4 +1,5 @@
-//! What a comparison must not say: of what one side did not record, lost, or had in a burst.
+//! Limits of a comparison: it claims nothing about data that a side did not record, lost, or had in
+//! a burst.
 
 use crate::common;
 
@@ -12,11 +13,12 @@ use nettrace_parser::Reader;
 use nettrace_testdata::synth::{EventType, Field, FieldType, Step, Value};
 
 const FAST: u64 = 0x1000;
-/// The types after those of `common`.
+/// Event types after those of `common`.
 const GC: usize = OBJECTS + 1;
 const COUNTER: usize = GC + 1;
 
-/// Two seconds of samples, one each millisecond, and what is between them.
+/// Measures a trace with two seconds of samples, one each millisecond, and the steps that `between`
+/// returns.
 fn facts(between: impl Fn(u32) -> Vec<Step>) -> MeasuredTrace {
     let mut steps = vec![method(LOAD, 1, FAST, 0x100, "App.Program.Fast")];
     for at in 0..2000 {
@@ -69,7 +71,7 @@ fn counted(mean: f64, later: u32) -> Step {
     event(COUNTER, 1, later, &[], vec![name, Value::F64(mean), Value::I32(1), Value::F64(0.3)])
 }
 
-/// One run on each side.
+/// Compares one run of each side.
 fn compared(old: MeasuredTrace, new: MeasuredTrace) -> DiffReport {
     DiffReport::new(&[old], &[new], Per::Second)
 }
@@ -78,7 +80,7 @@ fn row(report: &DiffReport, subject: Subject) -> Option<&DiffRow> {
     report.rows.iter().find(|row| row.key.subject == subject)
 }
 
-/// Why the condition is not decided.
+/// Returns the reason why a condition is not decided.
 fn undecided(report: &DiffReport, condition: &str) -> Option<Undecided> {
     let outcome = condition.parse::<Condition>().unwrap().outcome(report);
     assert!(!outcome.holds, "{condition}");
@@ -127,7 +129,7 @@ fn fewer_than_five_values_of_a_counter_are_no_sample() {
     assert_eq!(doubt, Doubt::FewValues { min_values: 5 });
     assert_eq!(doubt.to_string(), "fewer than 5 values are no sample");
     assert_eq!(undecided(&report, "counter(*)>100%"), Some(Undecided::Doubted { doubt }));
-    // Five are.
+    // Five values are a sample.
     let report = compared(of(1.0, 400), of(6.0, 400));
     assert!(row(&report, Subject::Counter).unwrap().is_significant);
 }
@@ -158,12 +160,12 @@ fn waits_for_locks_that_one_side_did_not_record_are_not_compared() {
     let often = |at: u32| at.is_multiple_of(50);
     let locks =
         || facts(|at| if often(at) { [waited(), vec![collection()]].concat() } else { Vec::new() });
-    // A side that recorded all else had none.
+    // A side that recorded other events of the runtime had no collections.
     let none = facts(|at| if often(at) { vec![collection()] } else { Vec::new() });
     let report = compared(locks(), none);
     let waits = row(&report, Subject::Contention).unwrap();
     assert!(waits.old > 0.0 && waits.new == 0.0, "{waits:?}");
-    // One without collections, too, did not record the runtime's events.
+    // A side without any of the runtime's events did not record them.
     let blind = facts(|at| if often(at) { vec![thrown()] } else { Vec::new() });
     let report = compared(locks(), blind);
     assert_eq!(row(&report, Subject::Contention), None);
@@ -191,7 +193,7 @@ fn a_side_without_samples_is_nothing_to_rely_on() {
     assert_eq!((samples.subject, samples.side), (Subject::Cpu, OldOrNew::New));
     assert_eq!(samples.to_string(), "CPU samples: only in OLD");
     assert_eq!(undecided(&report, "cpu>5%"), Some(Undecided::NotCompared(samples)));
-    // What is missing is a fact of the document, whatever its rows are.
+    // The document says what is missing even without rows.
     let without = DiffReport::new(&[], &[], Per::Second);
     assert_eq!(without.missing(), Some(Unreliable::NothingCompared));
 }

@@ -1,4 +1,4 @@
-//! Reading all at once gives what every event in time order gives.
+//! Reading a trace at once gives the results of passing each event in time order.
 //!
 //! [`Analysis::read`] passes over events of no use and takes samples as they lie in the
 //! file; [`Analysis::event`] is the plain way.
@@ -22,7 +22,7 @@ fn options(kinds: &[Kind]) -> AnalysisOptions {
     options
 }
 
-/// All that a reader of the result can see.
+/// Returns all results as texts.
 fn seen(finished: &Finished) -> Vec<String> {
     let model = &finished.model;
     let mut seen = vec![format!("{:?}", model.session())];
@@ -46,7 +46,7 @@ fn reader(bytes: &[u8], limits: Limits) -> Reader<Whole<&[u8]>> {
 fn compare(name: &str, bytes: &[u8], kinds: &[Kind], limits: Limits) {
     let mut all_at_once = Analysis::new(options(kinds));
     let mut events = reader(bytes, limits).time_ordered();
-    // Some processes were killed.
+    // Traces of killed processes end in the middle.
     let _ = all_at_once.read(&mut events).unwrap();
     let late = events.out_of_order();
 
@@ -73,7 +73,7 @@ fn every_trace_gives_the_same_both_ways() {
     }
 }
 
-/// Numbers that look random, the same in each run.
+/// Pseudo-random numbers, equal in each run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -101,7 +101,7 @@ fn step(numbers: &mut Numbers) -> Step {
     Step::Event(match numbers.below(20) {
         0 => return Step::sequence_point(),
         1 => return Step::Flush,
-        // Memory is used again and again.
+        // Methods reuse a few addresses.
         2 | 3 => {
             let code = 0x1000 + 0x80 * numbers.below(4);
             let Step::Event(load) = method(LOAD, numbers.below(5), code, 0x100, "N.T.M") else {
@@ -110,7 +110,7 @@ fn step(numbers: &mut Numbers) -> Step {
             SessionEvent { capture_thread, thread, ticks_later: later, ..load }
         }
         4 => event(THROWN, Vec::new()),
-        // A sample that was cut off.
+        // A truncated sample.
         5 => event(SAMPLE, Vec::new()),
         6 | 7 => event(MODULE, Vec::new()),
         mode => event(SAMPLE, vec![Value::U32(u32::try_from(mode % 4).unwrap())]),

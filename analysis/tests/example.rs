@@ -1,6 +1,6 @@
-//! The examples do what they say, and stay short.
+//! The examples work, and stay short.
 
-// A part of this program: to build it alone takes minutes, as it has other features.
+// The example is a module here because building it alone, with other features, takes minutes.
 #[allow(dead_code, unreachable_pub)]
 #[path = "../examples/own_converter.rs"]
 mod own_converter;

@@ -1,5 +1,4 @@
-//! What reports find can be kept, compared, shown and, with the feature `serde`,
-//! serialised.
+//! Results of reports can be cloned, compared, shown and, with the feature `serde`, serialised.
 
 use nettrace_analysis::fact::FindingKind;
 use nettrace_analysis::findings::Summary;
@@ -15,7 +14,7 @@ trait Document {}
 #[cfg(not(feature = "serde"))]
 impl<T> Document for T {}
 
-/// Compiling is the test.
+/// Returns the name of a report. That it compiles is the test.
 fn name<R: Report + Debug>() -> &'static str
 where
     R::Output: Document + Clone + PartialEq + Debug + Send + Sync + 'static,
@@ -48,7 +47,7 @@ fn the_findings_of_all_reports_are_plain_values() {
         name::<Types>(),
         name::<Waits>(),
     ];
-    // No report is forgotten.
+    // The list has all reports.
     let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut folders = vec![sources];
     let mut count = 0;
@@ -66,7 +65,7 @@ fn the_findings_of_all_reports_are_plain_values() {
     assert_eq!(names.len(), count);
 }
 
-/// Returns the lines of a list in a module of the page, without what surrounds them.
+/// Returns the lines of a list in a module of the page.
 fn list_of<'m>(module: &'m str, begin: &str, end: &str) -> Vec<&'m str> {
     let (_, after) = module.split_once(begin).unwrap();
     after

@@ -1,4 +1,4 @@
-//! What the formats say of streams that were made for them and of real traces.
+//! Output of the formats for synthetic streams and for real traces.
 
 use crate::common;
 
@@ -47,7 +47,7 @@ fn allocation(thread: usize, stack: &[u64], bytes: u64) -> nettrace_testdata::sy
     event(TICK, thread, 1, stack, values)
 }
 
-/// One object of a heap dump.
+/// Makes a heap dump's event with one object.
 fn object() -> nettrace_testdata::synth::Step {
     let numbers = [0x1000, 24, 7, 0].map(Value::U64);
     let values = [Value::U32(0), Value::U32(1), Value::U16(0)].into_iter().chain(numbers).collect();
@@ -76,7 +76,7 @@ fn every_format_is_deterministic_and_fails_without_samples() {
         let once = convert(&some).unwrap();
         assert!(!once.is_empty() && Some(&once) == convert(&some).as_ref(), "{}", format.name);
         match format.name {
-            // No events are no reason to fail: they are what is shown.
+            // Without events, the output is empty, and no error.
             "ndjson" => assert_eq!(convert(&none).as_deref(), Some(&b""[..])),
             "csv" => {
                 assert_eq!(convert(&none).unwrap().iter().filter(|byte| **byte == b'\n').count(), 1)
@@ -124,10 +124,10 @@ fn speedscopes_sums_are_those_of_the_samples() {
     );
 }
 
-/// Keeps all CPU samples, one by one.
+/// A converter that keeps the time and weight of each CPU sample.
 struct Moments(Arc<Mutex<ByThread>>);
 
-/// Time and weight.
+/// Time and weight of each sample, by thread.
 type ByThread = BTreeMap<String, Vec<(i64, u64)>>;
 
 impl Convert for Moments {
@@ -144,7 +144,7 @@ impl Convert for Moments {
     }
 }
 
-/// The pieces of a speedscope profile that have frames, or not: from, to.
+/// Returns start and end of the pieces of a speedscope profile, with frames or without.
 fn pieces(profile: &Json, wants_frames: bool) -> Vec<(i64, i64)> {
     let stacks = profile["samples"].as_array().unwrap().iter();
     let mut at = profile["startValue"].as_i64().unwrap();
@@ -180,7 +180,7 @@ fn speedscope_shows_each_sample_when_it_was_taken() {
             let shown = pieces(profile, true);
             for (nanos, weight) in samples {
                 let end = nanos + i64::try_from(*weight).unwrap();
-                // What an operating system took early is shown after the one before it.
+                // A sample that the operating system took early is shown after the one before it.
                 let is_in = |(from, to): &&(i64, i64)| *from <= nanos + late && end - late <= *to;
                 // Samples without frames look like gaps.
                 let is_bare = || pieces(profile, false).iter().any(|piece| is_in(&piece));
@@ -199,12 +199,13 @@ fn speedscope_shows_each_sample_when_it_was_taken() {
 #[test]
 fn speedscopes_gaps_are_where_no_sample_was() {
     let mut steps = vec![method(LOAD, 1, 0x1000, 0x100, "N.T.A")];
-    // A period of 10 ns; in the middle the thread is away for 1,000, while another is not.
+    // The period is 10 ns. In the middle, the thread has no samples for 1,000 ns, while another
+    // has.
     steps.extend([10, 10, 10].map(|later| sample(0, later, &[0x1010])));
     steps.extend((0..100).map(|_| sample(1, 10, &[0x1010])));
     steps.extend([0, 10, 10].map(|later| sample(0, later, &[0x1010])));
     let document = json(&session(steps), "speedscope");
-    // After the sum and the other thread, which is heavier.
+    // The profiles before are the sum and the other thread, which is heavier.
     let thread = &document["profiles"][2];
     assert_eq!(thread["samples"], serde_json::json!([[], [0], [], [0]]));
     // After a gap a sample weighs five periods.
@@ -227,7 +228,7 @@ fn time_on_a_processor_is_called_so() {
         }
         let mut pprof = Vec::new();
         GzDecoder::new(&*named(trace, "pprof")).read_to_end(&mut pprof).unwrap();
-        // Texts in the string table: field 6, length, text.
+        // A text in the string table is field 6, its length and its bytes.
         let has = |text: &[u8]| pprof.windows(text.len()).any(|bytes| bytes == text);
         assert_eq!(
             (has(b"\x32\x03cpu"), has(b"\x32\x04wall"), has(b"wall time")),
@@ -257,7 +258,8 @@ fn a_cpuprofile_has_threads_one_after_the_other_and_their_whole_time() {
     };
     let samples: Vec<String> = profile["samples"].as_array().unwrap().iter().map(name).collect();
     assert_eq!(samples, ["N.T.A;\"<&>\u{1}", "N.T.B", "N.T.A;\"<&>\u{1}", "(idle)"]);
-    // Gaps of 4,002 and 2,000 ns: the period is 4,002 ns, which the last samples weigh.
+    // The gaps are 4,002 and 2,000 ns, so the period, and the weight of the last samples, is 4,002
+    // ns.
     assert_eq!(profile["timeDeltas"], serde_json::json!([0, 6, 4, 4]));
     let start = profile["startTime"].as_i64().unwrap();
     assert_eq!(profile["endTime"].as_i64().unwrap() - start, 14);
@@ -269,8 +271,8 @@ fn a_cpuprofile_has_threads_one_after_the_other_and_their_whole_time() {
     assert_eq!(hits, 14);
 }
 
-/// What DevTools takes for self times, by function, in microseconds: by hits in the tree,
-/// by samples in the time line.
+/// Returns self times by function in microseconds as DevTools computes them: by hits in the tree,
+/// and by samples in the time line.
 fn self_times_of_dev_tools(profile: &Json) -> [BTreeMap<String, f64>; 2] {
     let nodes = profile["nodes"].as_array().unwrap();
     let name = |node: &Json| node["callFrame"]["functionName"].as_str().unwrap().to_owned();
@@ -419,7 +421,7 @@ fn a_heapprofile_has_the_bytes_of_each_stack() {
     );
     let name = |node: &Json| node["callFrame"]["functionName"].as_str().unwrap().to_owned();
     let below: Vec<&Json> = outer["children"].as_array().unwrap().iter().collect();
-    // A frame, and the type that was allocated beside it.
+    // The inner call and the type that the outer method allocates are siblings.
     let [inner, small] = below[..] else { panic!("{outer}") };
     assert_eq!((name(small), &small["selfSize"]), ("new N.Small".to_owned(), &30.into()));
     assert_eq!(
@@ -476,8 +478,7 @@ fn what_was_allocated_stands_on_its_stack_where_a_format_has_no_labels() {
     );
 }
 
-/// A frame of a flame graph: name, sums, class, whether it is drawn, and what it is with
-/// all that waited.
+/// Returns sums, class and visibility of a flame graph's frame, and its sums with all waits.
 fn drawn(page: &str, name: &str) -> (String, String, bool, Option<String>) {
     let line = page.lines().find(|line| line.contains(&format!("<title>{name} ("))).unwrap();
     let between = |from: &str, to: &str| {
@@ -508,7 +509,7 @@ fn a_flame_graph_shows_what_ran_and_what_waited_at_a_click() {
     let bytes = session(steps).record().stream.bytes;
     let page =
         String::from_utf8(converted(&bytes, "svg", &ConvertOptions::default()).unwrap()).unwrap();
-    // A runs for one period of five, and is shown as all there is.
+    // A runs for one of five periods, and is the whole graph of running time.
     let (sums, class, is_drawn, all) = drawn(&page, "N.T.A");
     assert_eq!((&*sums, is_drawn), ("(0.000 ms, 100.00 %, 1 samples)", true));
     assert!(class.starts_with('m'));
@@ -519,7 +520,7 @@ fn a_flame_graph_shows_what_ran_and_what_waited_at_a_click() {
     assert!(page.contains(">1 CPU samples of what ran, 0.000 ms of wall time"), "{page}");
     assert!(page.contains("waiting: 0.000 ms, 4 samples, not shown"), "{page}");
     assert!(page.contains("prefers-color-scheme: dark"));
-    // Where nothing ran, what waited is shown, and there is nothing to switch.
+    // If nothing ran, the graph shows waits, and has no switch.
     let waits = vec![
         method(LOAD, 2, 0x2000, 0x100, "System.Threading.Monitor.Wait"),
         external(0, &[0x2010]),
@@ -545,7 +546,7 @@ fn a_flame_graph_loads_nothing_and_escapes_its_texts() {
     let page = String::from_utf8(converted(&bytes, "svg", &options).unwrap()).unwrap();
     assert!(page.contains("<title>&lt;x&gt; &amp; &quot;y&quot;</title>"));
     assert!(page.contains("N.T.A;&quot;&lt;&amp;&gt;\u{fffd} ("));
-    // The only addresses are names of namespaces: nothing is fetched.
+    // The only addresses are XML namespaces, which nothing fetches.
     let addresses: Vec<&str> =
         page.match_indices("http").map(|(at, _)| &page[at..at + 18]).collect();
     assert!(addresses.iter().all(|address| *address == "http://www.w3.org/"), "{addresses:?}");
@@ -554,12 +555,11 @@ fn a_flame_graph_loads_nothing_and_escapes_its_texts() {
         page.matches("<g ").count() + page.matches("<g>").count(),
         page.matches("</g>").count()
     );
-    // all, two threads, B and A below the first, A below the second.
+    // The groups are: all, two threads, B and A below the first thread, A below the second.
     assert_eq!(page.matches("</g>").count(), 6);
     assert!(page.contains("4 CPU samples"));
 }
 
-/// Sums of a real trace are the same in every format and in the report.
 #[test]
 fn all_formats_have_the_reports_sums() {
     let trace = corpus::trace("net10-linux-x64/samples-only.nettrace");
@@ -576,7 +576,7 @@ fn all_formats_have_the_reports_sums() {
     let hits = |nodes: &Json| -> u64 {
         nodes.as_array().unwrap().iter().map(|node| node["hitCount"].as_u64().unwrap()).sum()
     };
-    // A hit is a microsecond; gaps of the only thread are (idle).
+    // A hit is a microsecond, and gaps of the only thread are (idle).
     assert_eq!(hits(&cpuprofile["nodes"]), micros);
     let folded = String::from_utf8(text("folded")).unwrap();
     let nanos: u64 =

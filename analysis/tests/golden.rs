@@ -1,16 +1,14 @@
-//! Frames and counts against what the reference reader saw.
+//! Compares frames and counts with the reference reader's.
 //!
-//! How its names become ours: ours are raw (`NameOptions::is_raw`), in the style
-//! `Signature`. Where it has no method it writes `!?`; we write the address, or
-//! `module+0x…`: both become `!?`. Threads are `thread ID` in both: names after the id
-//! are cut off.
+//! Our names are raw (`NameOptions::is_raw`), in the style `Signature`. For an unknown method the
+//! reference reader writes `!?`, and we write the address or `module+0x…`; both become `!?`. A
+//! thread is `thread ID` in both, without the name that may follow.
 //!
-//! Where it differs and we are right:
-//! - It writes the names of modules whose load lies in the trace in lower case
-//!   (`startup`, net3.1's `all`); the events have them as they are. So the case of
-//!   modules is not compared here.
-//! - It writes `ManagedModule!` for a method whose module event was lost (`lossy`). There
-//!   is no such module; we leave it out, and so does the comparison.
+//! Differences in which we are right:
+//! - The reference reader writes names of modules that were loaded during the trace in lower case
+//!   (`startup`, net3.1's `all`). Events have the true case, so the case of modules is not compared.
+//! - It writes `ManagedModule!` for a method whose module event was lost (`lossy`). There is no such
+//!   module, so the comparison leaves the word out.
 
 use super::common;
 use nettrace_analysis::convert::{ConvertOptions, Format};

@@ -1,8 +1,7 @@
-//! Dumps of the heap against what the reference tool makes of them, summed up type by
-//! type.
+//! Compares heap dumps with the reference tool's, type by type.
 //!
-//! Its names are mangled, and its objects of more than 1,000 bytes have types of their
-//! own: so ours are mangled here, and grouped by size, for the comparison.
+//! The tool mangles names, and gives objects of more than 1,000 bytes types by their size, so the
+//! test does so, too.
 
 use flate2::read::GzDecoder;
 use nettrace_analysis::heap::{HeapDump, HeapNode, HeapReader, Retained, Root, RootKind};
@@ -26,8 +25,7 @@ fn dumps(trace: &str) -> Vec<HeapDump> {
     heap.finish()
 }
 
-/// A type's name as the reference tool has it: the runtime's, without the types around
-/// it.
+/// Returns a type's name as the reference tool writes it: the runtime's name without outer types.
 fn mangled(stored: &str, bytes: u64) -> String {
     let end = stored.find('[').unwrap_or(stored.len());
     let (path, arguments) = stored.split_at(end);
@@ -73,7 +71,7 @@ fn golden(file: &str) -> (Rows, BTreeMap<String, u64>) {
             continue;
         }
         let (name, module) = (columns[0], columns[1]);
-        // Groups of roots, and a node for what is not there.
+        // Skips groups of roots, and the node for unknown objects.
         if module.is_empty() && !name.starts_with("UNKNOWN ") {
             continue;
         }
@@ -162,7 +160,7 @@ mod with_shared {
             let survivors = dump.roots.iter().find(named("survivors")).unwrap();
             assert_eq!(survivors.kind, RootKind::Static);
             assert_eq!(dump.type_name(survivors.object), "System.Object[]");
-            // A local variable holds them, too.
+            // A local variable holds the array, too.
             let others = dump.roots.iter().filter(|root| root.object == survivors.object);
             assert!(others.clone().any(|root| root.kind == RootKind::Stack));
             assert_eq!(

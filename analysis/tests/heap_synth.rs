@@ -1,5 +1,4 @@
-//! Dumps of the heap that were made for tests: every way in which events may come, and
-//! may be missing.
+//! Synthetic heap dumps: every order in which events may come, and every kind of loss.
 
 use crate::common;
 
@@ -66,7 +65,7 @@ fn stop(number: u32) -> Event {
     (2, vec![Value::U32(number), Value::U32(2), Value::U16(0)])
 }
 
-/// With an index, if there is one, and the count.
+/// Makes an event with rows: its index, if it has one, their number, and the rows.
 fn rows(id: u32, index: Option<u32>, count: usize, rows: impl IntoIterator<Item = Value>) -> Event {
     let mut values: Vec<Value> = index.map(Value::U32).into_iter().collect();
     values.push(Value::U32(u32::try_from(count).unwrap()));
@@ -149,7 +148,7 @@ fn range(generation: u8, begin: u64, used: u64) -> Event {
     (23, values)
 }
 
-/// The events of objects, so many in each block.
+/// Returns the events of objects, with limited numbers of rows in each event.
 fn blocks(all: &[Object], objects_each: usize, references_each: usize) -> Vec<Event> {
     let mut events: Vec<Event> =
         (0..).zip(all.chunks(objects_each)).map(|(index, chunk)| objects(index, chunk)).collect();
@@ -164,12 +163,12 @@ fn address(at: usize) -> u64 {
     0x1000 + 24 * at as u64
 }
 
-/// Addresses that an object refers to.
+/// Returns the addresses to which an object refers.
 fn targets(dump: &HeapDump, object: u32) -> Vec<u64> {
     dump.references_of(object).iter().map(|target| dump.address(*target)).collect()
 }
 
-/// `count` objects, each of which refers to the next and to one further on.
+/// Returns `count` objects, each of which refers to the next and to one further on.
 fn list(count: usize) -> Vec<Object> {
     (0..count)
         .map(|at| {
@@ -192,7 +191,7 @@ fn whole(all: &[Object]) -> Vec<Event> {
     events
 }
 
-/// How a report lists the dumps of a trace.
+/// Returns the rows of a report about the dumps of a trace.
 fn listed(dumps: &[HeapDump]) -> Vec<HeapDumpRow> {
     HeapReport::new(dumps, &dumps[0], &Retained::from_dump(&dumps[0])).dumps
 }
@@ -233,7 +232,8 @@ fn a_dump_that_lacks_one_event_has_all_others_and_says_what_it_lacks() {
         let dumps = read(&left);
         assert_eq!(dumps.len(), 1, "{id} at {at}");
         let (dump, losses) = (&dumps[0], dumps[0].losses);
-        // Nothing else has the roots.
+        // Nothing shows the loss of the start (1), or of the only event with types (15) or roots
+        // (16).
         assert_eq!(losses.is_complete(), matches!(id, 1 | 15 | 16), "{id} at {at}: {losses:?}");
         let of_true =
             |object: u32| all.iter().find(|known| known.0 == dump.address(object)).unwrap();
@@ -245,7 +245,7 @@ fn a_dump_that_lacks_one_event_has_all_others_and_says_what_it_lacks() {
             let known =
                 |target: &&u64| (0..dump.objects()).any(|object| dump.address(object) == **target);
             match id {
-                // Of an object that the gap cuts some are there.
+                // An object around the gap keeps some references.
                 19 => {
                     assert!(
                         found.iter().all(|target| targets_of.contains(target)),
@@ -266,7 +266,8 @@ fn a_dump_that_lacks_one_event_has_all_others_and_says_what_it_lacks() {
                     lacking >= *count as usize && lacking <= *count as usize + 2,
                     "{at}: {lacking}"
                 );
-                // The last one is not missed by its index, but by what the objects have.
+                // The last event leaves no gap of indices; the objects' counts of references show
+                // its loss.
                 let is_last = at + 3 == events.len();
                 assert_eq!((losses.reference_events, is_last), (u64::from(!is_last), is_last));
                 assert_eq!(losses.references as usize, lacking);
@@ -341,9 +342,9 @@ fn a_dump_of_a_younger_collection_is_whole_but_not_the_one_that_is_meant() {
         assert_eq!(dump.is_of_all_generations(), is_of_all);
     }
     assert_eq!(HeapDump::usual(&dumps), Some(1));
-    // It is better than none.
+    // A dump of younger generations is better than none.
     assert_eq!(HeapDump::usual(&read(&younger)), Some(0));
-    // A session goes on until there is the other.
+    // A session goes on until there is a dump of all generations.
     let resumed: Event = (3, vec![Value::U16(0)]);
     let mut events = younger.clone();
     events.push(resumed.clone());
@@ -352,7 +353,7 @@ fn a_dump_of_a_younger_collection_is_whole_but_not_the_one_that_is_meant() {
     assert!(!read_all(&events).has_dump());
     events.push(resumed);
     assert!(read_all(&events).has_dump());
-    // During a background collection of all generations: the dump is of the one that ran.
+    // During a background collection of all generations, the dump is of the younger one that ran.
     let mut background = vec![start(2)];
     background.extend(younger);
     background.push(stop(2));
@@ -405,7 +406,7 @@ fn roots_have_their_kinds() {
         [RootKind::FinalizerQueue, RootKind::PinnedHandle, RootKind::Com].map(kind),
         [24; 3]
     );
-    // The value of a dependent handle lives with its key.
+    // The value of a dependent handle lives as long as its key.
     assert_eq!((kind(RootKind::StrongHandle), kind(RootKind::DependentHandle)), (48, 24));
     assert_eq!(retained.dominator(HeapNode::Object(7)), Some(HeapNode::Object(4)));
     let named = dumps[0].roots.iter().map(|root| (root.kind, dumps[0].root_name(root)));
@@ -421,7 +422,7 @@ fn an_object_is_of_the_generation_of_its_memory_range() {
     let all: Vec<Object> = (0..4).map(|at| Object(address(at), 24, 1, vec![])).collect();
     let mut events = vec![start(3), range(1, address(0), 96), types(&[(1, "N.A")])];
     events.extend(blocks(&all, 100, 100));
-    // Reported again after the collection.
+    // The ranges are reported again after the collection.
     events.extend([
         range(2, address(0), 24),
         range(0, address(1), 24),
@@ -467,7 +468,7 @@ fn paths_are_grouped_by_types_and_begin_at_statics() {
             ("local variable".to_owned(), vec![("N.B", true)], 2, 64, 64),
         ]
     );
-    // What holds others of the choice keeps them alive, too.
+    // An object of the choice that holds others of the choice keeps them alive, too.
     let groups = paths.groups(dump, &retained, |_| true).groups;
     let retained_bytes: Vec<u64> = groups.iter().map(|group| group.retained_bytes).collect();
     assert_eq!(retained_bytes, [64, 64, 56]);
@@ -476,7 +477,7 @@ fn paths_are_grouped_by_types_and_begin_at_statics() {
     let tree = HeapTreeNode::from_dump(dump, &retained, 0.0);
     let children: Vec<(&str, u64, u64)> =
         tree.children.iter().map(|node| (&*node.name, node.count, node.retained_bytes)).collect();
-    // The B that both hold is below neither.
+    // The B that both roots hold is below neither.
     assert_eq!(children, [("local variable", 1, 64), ("static variable", 1, 56), ("N.B", 1, 32)]);
     let below = &tree.children[0].children[0];
     assert_eq!((&*below.name, below.count, below.children.len()), ("N.B", 2, 0));
@@ -492,7 +493,7 @@ fn an_object_of_more_than_four_gigabytes_has_its_size() {
     assert_same(&read(&events)[0], &all);
 }
 
-/// Objects that can be reached from some without going through one.
+/// Returns the objects that are reachable from `from` without passing through `without`.
 fn reached(
     all: &[Vec<usize>],
     from: &BTreeSet<usize>,
@@ -557,7 +558,7 @@ proptest! {
                 prop_assert!(path.objects.windows(2).all(|pair| dump.references_of(pair[0]).contains(&pair[1])));
             }
         }
-        // Of a type: below any object of it, once.
+        // A type keeps alive what is below any of its objects, counted once.
         let of_types = retained.bytes_by_group(3, |object| Some(object as usize % 3));
         for (group, bytes) in of_types.into_iter().enumerate() {
             let below = |at: &usize| {

@@ -1,4 +1,4 @@
-//! V8's heap snapshots of real dumps, read back number by number.
+//! V8 heap snapshots of real dumps, read back and compared number by number.
 
 use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::heap::HeapReader;
@@ -35,7 +35,7 @@ fn a_heapsnapshot_has_the_objects_types_and_references_of_the_dump() {
     let ids: BTreeSet<u64> = rows.iter().map(|row| row[2]).collect();
     assert!(ids.len() == rows.len() && ids.iter().all(|id| id % 2 == 1));
     assert!(edges.chunks(3).all(|edge| edge[2] % 6 == 0 && (edge[2] as usize) < nodes.len()));
-    // Objects by type, against the dump itself.
+    // Compares objects by type with the dump itself.
     let mut heap = HeapReader::default();
     assert!(heap.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let dumps = heap.finish();
@@ -54,7 +54,8 @@ fn a_heapsnapshot_has_the_objects_types_and_references_of_the_dump() {
         (rows.iter().filter(is_object).count(), found.values().map(|sum| sum.1).sum()),
         (4602, 2_274_638)
     );
-    // From the root over kinds to a static, whose edge has its name.
+    // Follows edges from the root over a kind of roots to a static variable, whose edge has its
+    // name.
     let mut first = 0;
     let mut begins = Vec::new();
     for row in &rows {

@@ -1,5 +1,5 @@
-//! Starts and stops are matched in one way: reports, weighted stacks and timelines have
-//! the same waits.
+//! Reports, weighted stacks and timelines have the same waits, because starts and stops are matched
+//! in one way.
 
 use crate::common;
 
@@ -14,10 +14,10 @@ use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Session, SessionEvent, SessionThread, Step, Value, Version};
 
-/// Waits whose length is known, and their sum in nanoseconds.
+/// Number of waits of known length, and their sum in nanoseconds.
 type Sum = (u64, u64);
 
-/// What the three answer.
+/// Sums of waits in a report, in weighted stacks and in a timeline.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Answers {
     report: Sum,
@@ -31,7 +31,7 @@ impl Answers {
     }
 }
 
-/// Waits for locks, waits for handles.
+/// Returns the sums of waits for locks and of waits for handles.
 fn answers(bytes: &[u8]) -> [Answers; 2] {
     let (complete, others) = common::marks_of(bytes);
     let marks = [complete, others].concat();
@@ -39,7 +39,7 @@ fn answers(bytes: &[u8]) -> [Answers; 2] {
         let mut sum = (0, 0);
         for mark in &marks {
             let TimelineMark::Span(span) = mark else { continue };
-            // The stop of a wait for a lock has its duration, so the start is not needed.
+            // The stop of a wait for a lock has the duration, so the start is not needed.
             let is_reported = span.ends == Ends::NoStart && span.nanos > 0;
             if span.category == category
                 && (matches!(span.ends, Ends::Known | Ends::LossBetween) || is_reported)
@@ -52,11 +52,11 @@ fn answers(bytes: &[u8]) -> [Answers; 2] {
     let mut options = AnalysisOptions::default();
     options.kinds = vec![Kind::Contention, Kind::Waits];
     let mut analysis = Analysis::new(options);
-    // A damaged trace is read as far as it goes, as above.
+    // A damaged trace is read as far as possible.
     let _ = analysis.read(&mut Reader::from_slice(bytes).time_ordered());
     let profile = analysis.finish().unwrap().profile;
     let stacks = |kind| {
-        // Those with a label are not over.
+        // Waits with a label are not over.
         let is_ended = |key: &ProfileKey| key.kind == kind && key.label.is_none();
         let of_kind = profile.rows().into_iter().filter(|(key, _)| is_ended(key));
         of_kind.fold((0, 0), |sum: Sum, (_, totals)| (sum.0 + totals.count, sum.1 + totals.weight))
@@ -77,14 +77,14 @@ fn answers(bytes: &[u8]) -> [Answers; 2] {
     ]
 }
 
-/// Runtime 81 and 91, of a version without and one with durations; 301 and 302.
+/// Event types: runtime 81 and 91, in versions without and with durations, and 301 and 302.
 const LOCK: usize = 0;
 const LOCKED: usize = 1;
 const LOCKED_FOR: usize = 2;
 const WAIT: usize = 3;
 const WAITED: usize = 4;
 
-/// Events of one thread: type, nanoseconds after the one before, values.
+/// Makes a stream of a thread's events: type, nanoseconds after the one before, values.
 fn stream(events: Vec<(usize, u32, Vec<Value>)>) -> Vec<u8> {
     let mut session = Session::new(Version::V4);
     session.trace.tick_frequency = 1_000_000_000;
@@ -129,8 +129,8 @@ fn report_stacks_and_timeline_agree_on_nested_waits() {
 
 #[test]
 fn report_stacks_and_timeline_take_the_duration_of_the_stop() {
-    // Of the second start the stop was lost; of the last stop the start. What is no
-    // length is not believed.
+    // The stop of the second start and the start of the last stop were lost. Invalid lengths are
+    // ignored.
     let [contention, _] = answers(&stream(vec![
         (LOCK, 5, flags()),
         (LOCK, 10, flags()),
@@ -165,38 +165,38 @@ fn waits_of_every_trace_are_the_same_in_report_weighted_stacks_and_timeline() {
             *found += answers.report.0;
         }
     }
-    // Those of the repository alone have as many.
+    // The traces of the repository alone have as many.
     assert!(found[0] > 1000 && found[1] > 1000, "{found:?}");
 }
 
-/// What a report says of a trace.
+/// Returns a report of a trace.
 fn report<R: Report>(bytes: &[u8], report: R) -> R::Output {
     let mut pass = ReportPass::new(report);
-    // A damaged trace is read as far as it goes.
+    // A damaged trace is read as far as possible.
     let _ = pass.read(&mut Reader::from_slice(bytes).time_ordered());
     pass.finish().output
 }
 
-/// The spans of a trace that end, or are left, before it does.
+/// Returns the spans of a trace that end, or are left, before the trace ends.
 fn spans_of(bytes: &[u8]) -> Vec<Span> {
     let only_spans = |mark| if let TimelineMark::Span(span) = mark { Some(span) } else { None };
     common::marks_of(bytes).0.into_iter().filter_map(only_spans).collect()
 }
 
-/// How many spans have both ends, and how long they are together.
+/// Returns the number of spans with both ends, and their sum in nanoseconds.
 fn sum_of<'s>(spans: impl IntoIterator<Item = &'s Span>) -> Sum {
     let whole = |span: &&Span| matches!(span.ends, Ends::Known | Ends::LossBetween);
     spans.into_iter().filter(whole).fold((0, 0), |sum, span| (sum.0 + 1, sum.1 + span.nanos))
 }
 
-/// Catch blocks that ended, that were left, filters, finally blocks: as counts and
-/// nanoseconds. Of the left ones the report has the count alone.
+/// Counts and nanoseconds of catch blocks that ended, of catch blocks that were left, of filters,
+/// and of finally blocks. For left blocks the report has only the count.
 type Blocks = [Sum; 4];
 
-/// What report and timeline say of the blocks that exceptions run into.
+/// Returns the blocks of exceptions, by the report and by the timeline.
 fn blocks(bytes: &[u8]) -> [Blocks; 2] {
     let all = spans_of(bytes);
-    // Blocks whose exception was thrown before the session are in the timeline alone.
+    // Only the timeline has blocks whose exception was thrown before the session.
     let is_reported = |span: &&Span| span.arguments.iter().any(|(name, _)| name == "exception");
     let shown: Vec<&Span> = all
         .iter()
@@ -282,14 +282,13 @@ fn compilations_binds_tasks_and_activities_of_every_trace_are_the_same_in_report
     assert!(found.iter().zip(least).all(|(found, least)| *found > least), "{found:?}");
 }
 
-/// The stops for collections that a timeline shows with both ends, and the pauses of
-/// collections in the report. A stop in which no collection began is in the timeline
-/// alone.
+/// Returns the stops for collections that a timeline shows with both ends, and the pauses in the
+/// report on collections. Only the timeline has stops without a collection.
 fn pauses(bytes: &[u8]) -> [Vec<(i64, u64)>; 2] {
     let report = report(bytes, Gc::default());
     let mut pauses: Vec<_> = report.collections.iter().flat_map(|row| &row.pauses).collect();
     pauses.sort_by_key(|pause| pause.start_ns);
-    // Collections in one stop divide it.
+    // Several collections in one stop divide it.
     let mut joined: Vec<(i64, u64)> = Vec::new();
     for pause in pauses {
         match joined.last_mut() {
@@ -340,14 +339,14 @@ fn a_pause_is_the_same_in_report_and_timeline_whichever_of_its_events_was_lost()
         session.threads = vec![SessionThread::new(11)];
         let kept = events.iter().cloned().enumerate().filter(|(place, _)| *place != lost);
         let step = |(place, (event_type, values))| {
-            // Each at its place, 10 ns apart.
+            // Each event keeps its time, 10 ns apart.
             let ticks_later = if place == lost + 1 { 20 } else { 10 };
             Step::Event(SessionEvent { event_type, ticks_later, values, ..SessionEvent::default() })
         };
         session.steps = kept.map(step).collect();
         let [report, timeline] = pauses(&session.record().stream.bytes);
         let expected = vec![(10, 50); whole];
-        // Without the collection's start the report has nothing.
+        // Without the collection's start, the report has no row.
         if lost != 2 {
             assert_eq!(report, expected, "without event {lost}");
         }

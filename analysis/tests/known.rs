@@ -1,4 +1,4 @@
-//! Programs whose right answer is known by construction.
+//! Traces of programs whose results are known by construction.
 
 use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::findings::{Finding, Summary};
@@ -31,7 +31,7 @@ pub(crate) fn findings(trace: &TraceFile) -> Vec<Finding> {
     pass.finish().output.findings
 }
 
-/// Own and total milliseconds of all rows whose name is this.
+/// Returns self and total milliseconds of all rows with a name.
 pub(crate) fn millis(top: &TopN, name: &str) -> (f64, f64) {
     let rows = top.methods.iter().filter(|row| row.name == name);
     rows.fold((0.0, 0.0), |(own, total), row| {
@@ -69,7 +69,7 @@ fn native_calls_that_compute_run_and_those_that_wait_do_not() {
     close("Program.Managed", 409.0);
     assert!(top.methods.iter().all(|row| !row.name.contains("Sys.Read") && row.addresses == 0));
     assert!(top.running.computing > 1_200 && top.running.native_calls < 100, "{:?}", top.running);
-    // Reading a pipe and sleeping.
+    // The program reads a pipe and sleeps.
     assert!(top.waiting_ns > 1_300_000_000, "{}", top.waiting_ns);
 }
 
@@ -125,10 +125,10 @@ fn contention(trace: &TraceFile) -> ContentionReport {
     pass.finish().output
 }
 
-/// The threads of a circle, and those that wait for it.
+/// Threads of a circle, and threads that wait for the circle.
 type Circle = (Vec<u64>, Vec<u64>);
 
-/// All circles, and the first finding.
+/// Returns all circles, and the first finding.
 fn deadlocks(trace: &TraceFile) -> (Vec<Circle>, String) {
     let circles = contention(trace).deadlocks.into_iter();
     let first = findings(trace).first().map_or_else(String::new, |first| first.text());
@@ -258,7 +258,7 @@ fn a_pool_whose_workers_all_wait_for_tasks_is_starved_and_the_method_is_named() 
     let waits = pass.finish().output;
     assert_eq!((waits.open.len(), waits.idle), (4, 2));
     assert!(waits.open.iter().all(|wait| wait.is_pool_worker));
-    // What waits for work comes after what waits for something else.
+    // Idle waits come after all others.
     let is_idle: Vec<bool> = waits.places.iter().map(|place| place.is_idle).collect();
     assert!(is_idle.is_sorted() && is_idle.contains(&false) && is_idle.contains(&true));
 }
@@ -284,7 +284,7 @@ fn stacks_that_have_lost_their_callers_are_counted_and_marked() {
         options.cut_stacks = how;
         let top = top_with(&trace, options);
         let marked = top.methods.iter().find(|row| row.name == cut).map(|row| row.total_samples);
-        // A method that calls itself looks the same at each depth, so nothing is certain.
+        // A recursive method looks the same at each depth, so nothing can be repaired.
         assert_eq!((top.cut_off_samples, top.repaired_samples), (expected, 0));
         assert_eq!(marked.unwrap_or(0), expected);
     }
@@ -347,8 +347,8 @@ fn a_threads_main_method_is_one_span_though_stacks_below_it_have_lost_it() {
     assert_eq!((begun("r!P.Main(string[])"), begun("(callers cut off at 100 frames)")), (1, 4));
 }
 
-/// A recording, the method that is named in the first or second finding, its share of the
-/// running time if it is known, and what else these say.
+/// A recording, the method that the first or second finding names, its share of the running time if
+/// it is known, and further words of the findings.
 type Habit = (&'static str, &'static str, Option<f64>, &'static [&'static str]);
 
 #[test]
@@ -445,7 +445,7 @@ fn a_process_that_died_is_said_to_first_and_where_it_was() {
             assert!(first.ends_with("last seen in die!Program.Busy"), "{first}");
             assert!(summary.findings[1].text().contains(second), "{:?}", summary.findings);
         }
-        // What is missing explains; it is no fact about the program.
+        // Missing names come last, because they are no fact about the program.
         let last = summary.findings.last().unwrap();
         assert_eq!(last.about(), "missing_names");
     }
@@ -454,7 +454,6 @@ fn a_process_that_died_is_said_to_first_and_where_it_was() {
 mod with_shared {
     use super::*;
 
-    /// The times are those that the program spends by construction.
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]
     fn symbols_name_code_compiled_ahead_of_time() {
@@ -480,15 +479,14 @@ mod with_shared {
             let (_, total) = millis(&top, method);
             assert!((total - expected).abs() < expected * 0.02, "{method}: {total}");
         }
-        // 200 ms on the thread pool, and the part of it before its first await.
+        // 200 ms on the thread pool, and the part before the first await.
         let (_, later) = millis(&top, "Program.Later");
         assert!((200.0..220.0).contains(&later), "{later}");
-        // What waits in managed code is recognised by its name.
+        // Waits in managed code are recognised by names.
         assert!(top.waiting_ns > 18_000_000_000, "{}", top.waiting_ns);
         assert!(top.running.managed > 1_000, "{:?}", top.running);
     }
 
-    /// One program, compiled with state machines and with methods that the runtime itself suspends.
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]
     fn methods_that_the_runtime_suspends_are_told_as_such() {
@@ -573,7 +571,7 @@ mod with_shared {
                 "of your types 20,000 Order keep 13.9 MiB alive, 3,000 View 5.9 MiB",
             ]
         );
-        // The pause of the dump is no finding.
+        // The pause for the dump is no finding.
         assert!(findings(&trace).iter().all(|finding| finding.about() != "gc"));
         let same = nettrace_analysis::heap::HeapDiff::new(&report, &report);
         assert!(same.holders.is_empty() && same.sentences().is_empty());

@@ -1,5 +1,5 @@
-//! Programs whose numbers are known by construction: exceptions, collections, objects, work
-//! items, and the time of each method.
+//! Traces of programs whose numbers of exceptions, collections, objects and work items, and times
+//! of methods, are known by construction.
 
 use super::known::{findings, millis, top};
 use nettrace_analysis::heap::{HeapDump, HeapReader, HeapReport, Retained};
@@ -25,14 +25,14 @@ fn every_exception_is_counted_and_has_its_types_and_catchers() {
         row.map_or((0, 0), |row| (row.count, row.caught))
     };
     for (name, expected) in [
-        // One of them is replaced by the exception of a finally block.
+        // The exception of a finally block replaces one.
         ("System.InvalidOperationException", (211, 210)),
         ("Ex.MyError", (7, 7)),
-        // One that is awaited twice.
+        // One exception is awaited twice.
         ("System.TimeoutException", (3, 3)),
         ("System.NullReferenceException", (2, 2)),
         ("System.AggregateException", (1, 1)),
-        // In a filter, where the runtime swallows it.
+        // A filter throws one, which the runtime swallows.
         ("System.ArgumentException", (1, 0)),
         ("System.DivideByZeroException", (1, 1)),
         ("System.IndexOutOfRangeException", (1, 1)),
@@ -58,7 +58,7 @@ fn collections_pauses_and_sizes_are_those_that_the_program_counts() {
         let expected: Vec<_> = (0u32..).zip(of_generations).collect();
         assert_eq!(counts, expected, "{name}");
         assert_eq!(report.totals.induced, 13, "{name}");
-        // Pauses of background collections count here, too, which the program leaves out.
+        // The program leaves out pauses of background collections.
         let pause = report.totals.pause_ns;
         assert!(pause.abs_diff(pause_ns) * 100 <= pause_ns * 11, "{name}: {pause}");
         let last = report.collections.last().unwrap();
@@ -96,7 +96,7 @@ fn objects_of_a_heap_and_what_they_keep_alive_are_those_of_the_source() {
         ("Zoo.WeakTarget", (1, 24, 24)),
         ("Zoo.Generic<int>", (1, 32, 32)),
         ("Zoo.Generic<int>[]", (1, 64, 64)),
-        // Their outer types are in the file of their module alone.
+        // Only the module's file has the outer types.
         ("Deep<string>", (1, 24, 24)),
         ("Deep<ValueTuple<int,string>>", (1, 32, 32)),
     ] {
@@ -131,7 +131,7 @@ fn methods_have_the_time_that_they_spend_by_construction() {
         ("Program.Inlined", 400.0),
     ] {
         let (_, total) = millis(&top, method);
-        // What reads the clock is inlined or not.
+        // The method that reads the clock may be inlined.
         assert!((total - expected).abs() < expected * 0.15, "{method}: {total}");
     }
     for name in ["async/shop-c2", "async/rt-full"] {
@@ -201,7 +201,7 @@ mod with_shared {
     #[ignore = "needs NETTRACE_SHARED"]
     fn a_sample_stands_for_the_interval_that_the_header_has() {
         let trace = corpus::trace("net11-linux-x64/rate10.nettrace");
-        // The rate of the header: one sample every 10 ms.
+        // The header says one sample every 10 ms.
         let spin = millis(&top(&trace), "Program.Spin").0;
         assert!((1_700.0..2_000.0).contains(&spin), "{spin}");
     }

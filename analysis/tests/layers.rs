@@ -1,9 +1,9 @@
-//! Which module may import which. docs/architecture.md quotes the order.
+//! Modules import only lower layers. docs/architecture.md quotes the order.
 
 use nettrace_testdata::layers;
 use std::path::Path;
 
-/// Lowest first: a module imports modules of lower lines only, and none of its own line.
+/// Layers, lowest first. A module imports only modules of lower layers, and none of its own.
 const ORDER: &[&[&str]] = &[
     &["bytes", "document", "html", "numbering", "recording", "sorted"],
     &["model::demangle", "model::handle", "model::mono_names", "model::pattern"],
@@ -26,7 +26,7 @@ const ORDER: &[&[&str]] = &[
     &["heap"],
     &["convert"],
     &["driver"],
-    // What reports have in common, one file for each report, and what reads a trace for them.
+    // Shared parts of reports, one file for each report, and the pass that reads a trace for them.
     &[
         "report::contract",
         "report::counts",
@@ -71,7 +71,7 @@ const ORDER: &[&[&str]] = &[
     &["report::set", "report::outcome"],
     &["report::pass"],
     &["report"],
-    // What a trace shows, as data, and the only module that makes sentences of it.
+    // Facts: what a trace shows, as data.
     &["fact"],
     &["words"],
     &["findings"],
@@ -86,7 +86,7 @@ const ORDER: &[&[&str]] = &[
     &["live"],
     // Samples and spans row by row, for documents that are cut into ranges of time.
     &["over_time"],
-    // What is measured in a trace for a comparison, then the comparison.
+    // Measurements of a trace for a comparison, and the comparison.
     &[
         "diff::calls",
         "diff::extent",
@@ -111,7 +111,7 @@ fn no_module_imports_what_stands_above_it() {
     layers::assert_order(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), ORDER, &[]);
 }
 
-/// What the files of a comparison that look into texts look into.
+/// Files of a comparison that look into texts, with the text and the reason.
 const TEXTS: [(&str, &str); 3] = [
     ("async_names.rs", "names of types, as the trace has them"),
     ("condition.rs", "what a user types"),

@@ -1,5 +1,5 @@
-//! Live counters show what the report of the same events says, and what dotnet-counters
-//! saw beside the recorded session.
+//! Live counters show the values of the report on the same events, and of dotnet-counters beside
+//! the recorded session.
 
 use nettrace_analysis::live::{CounterList, Live, LiveCounters};
 use nettrace_analysis::report::{CounterKind, Counters, CountersReport, PoolReason, ReportPass};
@@ -10,7 +10,7 @@ use nettrace_testdata::synth::{
 };
 use std::collections::BTreeMap;
 
-/// Feeds a trace as a session would, taking what is new now and then.
+/// Feeds a trace as a session would, and takes new events now and then.
 fn fed(bytes: &[u8], counters: LiveCounters) -> (Live<LiveCounters>, String) {
     let mut live = Live::new(counters.interval(1.0).session("SHARED", "us").keeping_new());
     let mut events = Reader::new(Whole::new(bytes)).time_ordered();
@@ -70,7 +70,7 @@ fn a_snapshot_at_the_end_equals_the_report() {
         assert_eq!(facts(&live.series), facts(series), "{}", series.name);
         assert!(!live.is_stopped);
     }
-    // What grows is shown as a rate, by the time that passed.
+    // A growing counter is shown as a rate over the time that passed.
     let grows = snapshot.series.iter().filter(|live| live.series.kind == CounterKind::Counter);
     for live in grows {
         let point = live.series.points.last().unwrap();
@@ -122,10 +122,11 @@ fn values_of_series_beyond_the_limit_are_counted() {
     assert!(snapshot.values_left_out > 10, "{}", snapshot.values_left_out);
 }
 
-/// Ticks of a second in synthetic sessions.
+/// Ticks in a second of synthetic sessions.
 const SECOND_TICKS: u32 = 10_000_000;
 
-/// An event of System.Diagnostics.Metrics with texts, and perhaps a count and a sum.
+/// Makes an event type of System.Diagnostics.Metrics with texts, and with a count and a sum if
+/// wanted.
 fn metrics_type(id: u32, name: &str, texts: &[&str], has_count: bool) -> EventType {
     let mut fields: Vec<Field> =
         texts.iter().map(|text| Field::new(text, FieldType::String)).collect();
@@ -180,7 +181,7 @@ fn a_histogram_without_new_values_keeps_its_count_and_sum() {
         let series = snapshot.series.iter().filter(|live| live.is_stopped == is_stopped);
         series.map(|live| live.series.name.as_str()).collect()
     };
-    // One for each quantile.
+    // There is one row for each quantile.
     assert_eq!((names(false), names(true)), (vec!["delay", "delay"], vec!["gone"]));
     let mut document = Vec::new();
     CountersReport::from(&snapshot).write_openmetrics(&mut document).unwrap();
@@ -193,7 +194,7 @@ fn a_histogram_without_new_values_keeps_its_count_and_sum() {
     assert!(is(1, &format!("delay_seconds{{{labels},quantile=\"0.95\"}} NaN ")), "{document}");
     assert!(is(2, &format!("delay_seconds_count{{{labels}}} 4 ")), "{document}");
     assert!(is(3, &format!("delay_seconds_sum{{{labels}}} 10 ")), "{document}");
-    // With the time of the last event, or Prometheus would take them for stale.
+    // Values have the time of the last event, or Prometheus would take them for stale.
     let nanos = snapshot.start_unix_ns.unwrap() + 10_000_000_000;
     let time = format!(" {}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
     assert!(samples.iter().all(|line| line.ends_with(&time)), "{time}: {document}");
@@ -254,7 +255,7 @@ mod with_shared {
                 );
             }
             let more: Vec<_> = ours.keys().filter(|key| !golden.contains_key(key)).collect();
-            // Instruments whose first value came after dotnet-counters had ended.
+            // The first values of these instruments came after dotnet-counters had ended.
             assert!(more.iter().all(|key| key.1.starts_with("dotnet.")), "{name}: {more:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! What a running process has been doing for the last seconds.
+//! `top` of a running process over the last seconds.
 
 use crate::common;
 
@@ -60,7 +60,7 @@ fn self_is_the_innermost_frame_and_total_any_however_often() {
         .into_iter()
         .map(|caller| (caller.depth, caller.name.to_string(), caller.weight))
         .collect();
-    // It calls itself.
+    // WORK calls itself.
     let expected = [(0, WORK, 2), (1, WORK, 2), (2, MAIN, 2)];
     assert_eq!(callers, expected.map(|(depth, name, count)| (depth, name.to_owned(), count)));
 }
@@ -92,7 +92,7 @@ fn what_is_older_than_the_window_is_forgotten() {
     let snapshot = top.snapshot();
     assert!((3..=4).contains(&snapshot.header.samples), "{}", snapshot.header.samples);
     assert!(snapshot.window_ns <= 4 * u64::from(SECOND), "{}", snapshot.window_ns);
-    // Nor are threads and methods kept that there once were.
+    // Ended threads and unloaded methods are not kept, either.
     assert_eq!(top.model.threads().len(), 0);
     let none = Live::new(LiveTop::default()).snapshot();
     assert!(none.methods.is_empty() && none.header.samples == 0);
@@ -120,7 +120,7 @@ fn locks_are_counted_by_the_place_that_takes_them() {
 
 #[test]
 fn a_thread_that_took_no_processor_time_ranks_behind_one_that_did_whatever_its_stack_shows() {
-    // Waits that no method shows: native code below an inlined method.
+    // No method shows these waits, in native code below an inlined method.
     let steps = vec![at(0, 1, 1, &[0x1010]), at(0, 1, 1, &[0x1010]), at(1, 1, 2, &[0x2010])];
     let mut top = fed(60, [steps.clone(), steps].concat());
     assert_eq!(&*top.snapshot().methods[0].name.text, MAIN);

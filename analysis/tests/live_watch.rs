@@ -1,4 +1,4 @@
-//! What happens in a running process is what the reports of its trace say.
+//! `watch` of a running process shows the rows of the reports on its trace.
 
 use crate::activity_synth::{messages, session};
 
@@ -44,7 +44,7 @@ fn rows(bytes: &[u8], kind: WatchKind) -> Vec<WatchRow> {
     let kinds: BTreeSet<_> = rows.iter().map(|row| kind_of(&row.what)).collect();
     assert!(kinds.iter().eq(rows.first().map(|_| &kind)), "{kinds:?}");
     assert_eq!(live.snapshot(), 0);
-    // But for messages, which wait for their exceptions.
+    // Rows come in time order, except for messages, which wait for their exceptions.
     assert!(rows.is_sorted_by_key(|row| row.ts_ns));
     rows
 }
@@ -76,7 +76,7 @@ fn collections_come_when_they_are_over_with_what_the_report_says_of_them() {
         let mut known: Vec<Collection> =
             report.partial.into_iter().chain(report.collections).collect();
         known.sort_by_key(|collection| collection.start_ns);
-        // One may be going on when the session ends.
+        // A collection may be running when the session ends.
         known.retain(|collection| collection.duration_ns.is_some());
         assert_eq!(watched.len(), known.len(), "{name}");
         for (watched, known) in watched.iter().zip(&mut known) {
@@ -127,7 +127,8 @@ fn a_request_comes_once_when_it_has_ended_however_many_layers_report_it() {
     });
 }
 
-/// Returns how many requests came, and how many layers reported them too.
+/// Asserts that each request comes once. Returns the number of requests, and of further reports of
+/// them by other layers.
 fn assert_each_request_comes_once(name: &str, bytes: &[u8]) -> (usize, u64) {
     let (watched, known) = (requests(bytes), report(bytes, Http::default()));
     assert_eq!(watched.len() as u64, known.stopped, "{name}");

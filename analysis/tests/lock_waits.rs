@@ -1,4 +1,4 @@
-//! A thread whose sample lies inside a wait for a lock waits, whatever the sample says.
+//! A sample inside of a wait for a lock counts as waiting, whatever state the sampler gave it.
 
 use crate::common;
 
@@ -23,7 +23,7 @@ fn top(bytes: &[u8], states: &[ThreadState]) -> TopN {
     TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default())
 }
 
-/// Samples by the states that they are counted under: managed, native, waiting.
+/// Returns the numbers of samples that count as managed, native and waiting.
 fn states(steps: Vec<Step>) -> [u64; 3] {
     let bytes = session(steps).record().stream.bytes;
     [ThreadState::Managed, ThreadState::Native, ThreadState::Waiting]
@@ -38,7 +38,7 @@ fn locked(thread: usize) -> Step {
     event(LOCKED, thread, 1, &[], vec![Value::U8(0), Value::U16(0), Value::F64(0.0)])
 }
 
-/// A sample of a thread in managed code, or outside.
+/// Makes a sample of a thread in managed code, or outside.
 fn at(thread: usize, kind: u32, stack: &[u64]) -> Step {
     event(SAMPLE, thread, 1, stack, vec![Value::U32(kind)])
 }
@@ -67,7 +67,7 @@ fn a_thread_whose_stop_was_lost_runs_where_it_did_not_begin_to_wait() {
         at(0, EXTERNAL, &LOCKING),
         at(0, EXTERNAL, &ELSEWHERE),
         at(0, MANAGED, &ELSEWHERE),
-        // It waits once more, elsewhere.
+        // The thread waits once more, elsewhere.
         lock(0, &ELSEWHERE),
         at(0, EXTERNAL, &ELSEWHERE),
         locked(0),
@@ -81,8 +81,8 @@ fn a_wait_without_a_stack_does_not_change_samples() {
     assert_eq!(states(vec![lock(0, &[]), at(0, EXTERNAL, &LOCKING), locked(0)]), [0, 1, 0]);
 }
 
-/// Until .NET 8 a lock is taken inside the runtime; from .NET 10 on in managed code that
-/// is known to wait.
+// Up to .NET 8, a lock is taken inside the runtime; since .NET 10 in managed code that is known to
+// wait.
 #[test]
 fn those_who_wait_for_a_lock_are_not_among_those_that_run() {
     for name in ["net8-linux-x64/all", "net9-linux-x64/all", "net10-linux-x64/all"] {
@@ -100,7 +100,7 @@ fn those_who_wait_for_a_lock_are_not_among_those_that_run() {
             rows.iter().filter(|row| is_locking(&row.name)).map(|row| row.self_ns).sum::<u64>()
         };
         let (waiting, running) = (of(&[ThreadState::Waiting]), of(&ThreadState::RUNNING));
-        // The sampler measures what the runtime reports, to a few percent.
+        // Samples and events agree to a few percent.
         assert!(waiting.abs_diff(reported) < reported / 10, "{name}: {waiting} {reported}");
         assert!(running < reported / 20, "{name}: {running} of {reported}");
         let mut summary = ReportPass::new(Summary::default());

@@ -1,4 +1,4 @@
-//! Names for the stacks of a stream that is read once, and what they keep.
+//! Names for stacks of a stream that is read once, with bounded memory.
 
 use crate::common;
 
@@ -7,7 +7,7 @@ use nettrace_analysis::{NameOptions, NamesSoFar};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Session, Step, Value};
 
-/// Names of all stacks, innermost frame first, with what is known when the event comes.
+/// Returns the names in all stacks, innermost frame first, as they are known when each event comes.
 fn stacks(session: &Session, names: &mut NamesSoFar) -> Vec<Vec<String>> {
     let bytes = session.record().stream.bytes;
     let mut events = Reader::from_slice(&bytes).time_ordered();
@@ -39,7 +39,7 @@ fn a_method_has_its_name_from_its_load_to_its_unload() {
         module(),
         sample(0, 1, &[0x1010]),
         method(LOAD, 1, 0x1000, 0x100, "N.T.Main"),
-        // A return address may be the first after its method.
+        // A return address may be the first byte after its method.
         sample(0, 1, &[0x10ff, 0x1100]),
         sample(0, 1, &[0x1100]),
         method(UNLOAD, 1, 0x1000, 0x100, "N.T.Main"),
@@ -89,9 +89,9 @@ fn memory_is_bounded_by_the_code_that_is_alive() {
         steps.push(method(LOAD, id, start, 0x100, &format!("N.T.Made{id}")));
     }
     steps.push(sample(0, 1, &[0x1000]));
-    // Room for about ten methods.
+    // The limit has room for about ten methods.
     let mut names = new().limit(2500);
-    // The last of those whose place is the first.
+    // The last method at the first address.
     let last = 9_999 - 9_999 % 7;
     let expected = format!("app!N.T.Made{last}(int)");
     assert_eq!(stacks(&session(steps), &mut names), [vec![expected]]);
@@ -120,7 +120,7 @@ fn precompiled_code_is_named_as_a_guess_after_its_entry_point() {
         sample(0, 1, &[0x5010]),
         sample(0, 1, &[0x5080 + 0xff]),
         sample(0, 1, &[0x5080 + 0x100]),
-        // Where its size is known it is no guess any more.
+        // With a known size, the name is no guess any more.
         method(LOAD, 9, 0x5000, 0x40, "N.T.Ready"),
         sample(0, 1, &[0x5010]),
     ]);

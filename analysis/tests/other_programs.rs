@@ -1,4 +1,4 @@
-//! Traces of programs and runtimes that are not ours: what is right stands beside each.
+//! Traces of other people's programs and runtimes, with the right results.
 
 use super::common::{AT_END, method, sample, session};
 use nettrace_analysis::findings::{Summary, SummaryReport};
@@ -20,7 +20,7 @@ fn report<R: Report + Default>(trace: &TraceFile) -> R::Output {
 #[test]
 fn messages_of_net_core_3_1_have_their_text_without_a_name_that_is_null() {
     let trace = corpus::known("ilogger-core31");
-    // Nothing proves that the open scopes are those of the messages.
+    // Nothing proves that the open scopes belong to the messages.
     let messages = report::<Logs>(&trace).messages;
     let shown: Vec<_> = messages
         .iter()
@@ -92,7 +92,7 @@ fn the_summary_names_the_events_of_the_programs_own_sources() {
 
 #[test]
 fn a_program_that_only_waits_for_another_one_is_told_about_children() {
-    // Of 28 threads that wait, one waits for a process: that is not all the program does.
+    // One of 28 waiting threads waits for a process, so the program does other things, too.
     let trace = corpus::known("blocked/Block");
     let about: Vec<&str> = summary(&trace).findings.into_iter().map(|f| f.about()).collect();
     assert!(!about.contains(&"child_process"), "{about:?}");
@@ -109,7 +109,7 @@ fn a_program_that_only_waits_for_another_one_is_told_about_children() {
     }
 }
 
-/// A thread that begins in `root` and waits for a process in all of 60 samples.
+/// Makes a session of a thread that begins in `root` and waits for a process in all of 60 samples.
 fn launcher(root: &str) -> Session {
     let mut steps = vec![sample(0, 1_000_000, &[0x3010, 0x2010, 0x1010]); 60];
     steps.push(method(AT_END, 3, 0x3000, 0x100, "System.Threading.WaitHandle.WaitOneNoCheck"));
@@ -196,7 +196,7 @@ fn objects_of_a_real_heap_of_mono_are_counted() {
     let trace = corpus::known("mono-monoprof");
     let dumps = heap(&trace).0.finish();
     let [dump] = &*dumps else { panic!("{}", dumps.len()) };
-    // In 7,930 events: a large array takes several.
+    // The objects take 7,930 events, because a large array takes several.
     assert_eq!((dump.objects(), dump.losses.repeated_objects), (7_897, 0));
     assert!(dump.losses.is_complete(), "{:?}", dump.losses);
     assert_eq!(dump.losses.undescribed_objects, 0);

@@ -1,18 +1,18 @@
-//! Whoever reads a trace learns whether all of it is there.
+//! Every way of reading a trace tells whether it is complete.
 
 use nettrace_analysis::report::{Gc, OutcomeReport, Report, ReportPass, Reported};
 use nettrace_analysis::{Analysis, AnalysisOptions, Finished, TopNOptions};
 use nettrace_parser::{Outcome, Reader};
 use nettrace_testdata::corpus;
 
-/// In the middle of 5.7 MB.
+/// Length of the truncated trace in bytes; the whole has 5.7 MB.
 const CUT: usize = 3_000_000;
 
 fn all() -> Vec<u8> {
     corpus::trace("net10-linux-x64/all.nettrace").bytes()
 }
 
-/// What can be compared of an outcome.
+/// Returns the parts of an outcome that can be compared.
 fn seen(outcome: &Outcome) -> (OutcomeReport, u64, String) {
     (OutcomeReport::from_outcome(outcome), outcome.statistics.events, outcome.to_string())
 }
@@ -29,7 +29,7 @@ fn reported<R: Report>(report: R, bytes: &[u8]) -> (Outcome, Reported<R::Output>
     (outcome.unwrap(), pass.finish())
 }
 
-/// The outcome of each way of reading: what `read` returns equals that of the result.
+/// Returns the outcome of each way of reading, and asserts that `read` returns the result's.
 fn all_ways(bytes: &[u8]) -> Vec<(OutcomeReport, u64, String)> {
     let mut outcomes = Vec::new();
     let (returned, finished) = analysed(bytes);

@@ -1,5 +1,5 @@
-//! Reports that share a pass are those that each would be alone, and reading all at once
-//! gives what passing each event gives.
+//! Reports that share a pass are equal to reports alone, and reading a trace at once is equal to
+//! passing each event.
 
 use crate::common::filtered;
 use nettrace_analysis::findings::Summary;
@@ -67,7 +67,7 @@ fn reports_of_one_pass_are_equal_with_filters_and_folded_frames() {
     let mut filter = Filter::default();
     (filter.from_nanos, filter.to_nanos) = (Some(500_000_000), Some(2_500_000_000));
     let mut folding = Folding::default();
-    // Which frames are small depends on the states that a report counts.
+    // The states that a report counts decide which frames are small.
     (folding.is_recursion, folding.least_percent) = (true, 2.0);
     let mut options = filtered(filter.clone());
     options.folding = folding;
@@ -105,7 +105,7 @@ fn a_list_of_reports_of_one_kind_shares_a_pass_too() {
     }
 }
 
-/// What a pass yields that is shown all events, and one that skips those of no use.
+/// Asserts that a pass that gets all events yields the results of a pass that skips useless ones.
 #[track_caller]
 fn compare<R: Reports<Outputs: Serialize>>(name: &str, make: impl Fn() -> R, bytes: &[u8]) {
     let mut one_by_one = ReportPass::new(make());
@@ -115,7 +115,7 @@ fn compare<R: Reports<Outputs: Serialize>>(name: &str, make: impl Fn() -> R, byt
     }
     one_by_one.set_outcome(events.outcome());
     let mut all_at_once = ReportPass::new(make());
-    // Some processes were killed.
+    // Traces of killed processes end in the middle.
     let _ = all_at_once.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap();
     let seen = [one_by_one, all_at_once].map(|pass| {
         let reported = pass.finish();

@@ -1,4 +1,4 @@
-//! What the time of requests and other activities was spent on.
+//! Parts of the time of requests and other activities.
 
 use nettrace_analysis::report::{
     Activities, ActivitiesReport, ActivityLine, Doing, Http, Parts, Report, ReportPass,
@@ -74,7 +74,7 @@ fn types() -> Vec<EventType> {
     types
 }
 
-/// `//1/2` and so on: a guid of these nibbles with its sum.
+/// Returns the guid of an activity path such as `//1/2`, from its nibbles.
 fn path(nibbles: [u8; 4]) -> [u8; 16] {
     let mut id = [0; 16];
     if nibbles != [0; 4] {
@@ -85,7 +85,7 @@ fn path(nibbles: [u8; 4]) -> [u8; 16] {
     id
 }
 
-/// An event, 100 ns after the one before.
+/// Makes an event 100 ns after the one before.
 fn event(event_type: usize, thread: usize, id: [u8; 16], values: Vec<Value>) -> Step {
     Step::Event(SessionEvent {
         event_type,
@@ -110,7 +110,7 @@ fn stop(thread: usize, id: [u8; 4]) -> Step {
     event(STOP, thread, path(id), vec![])
 }
 
-/// 1: in native code, 2: managed.
+/// Makes a sample in native code (`state` 1) or managed code (2).
 fn sample(thread: usize, state: u32) -> Step {
     event(SAMPLE, thread, NO_ID, vec![Value::U32(state)])
 }
@@ -150,12 +150,12 @@ fn read<R: Report>(bytes: &[u8], report: R) -> R::Output {
     pass.finish().output
 }
 
-/// Running, native, waiting, GC, lock, JIT, await, unknown.
+/// Returns the parts in the order running, native, waiting, GC, lock, JIT, await, unknown.
 fn numbers(parts: &Parts) -> [u64; 8] {
     parts.all().map(|(_, nanos)| nanos)
 }
 
-/// The parts of the activity with an id, and that its line of time has the same.
+/// Returns the parts of the activity with an id, and asserts that its line of time has equal ones.
 fn parts_of(steps: Vec<Step>, id: &str) -> [u64; 8] {
     let report = report(steps, Activities::default().with_events_of(id));
     let slow =
@@ -167,7 +167,7 @@ fn parts_of(steps: Vec<Step>, id: &str) -> [u64; 8] {
     numbers(&slow.parts)
 }
 
-/// Stretches follow each other without a gap, and sum up to the parts.
+/// Asserts that stretches follow each other without a gap, and sum up to the parts.
 fn check_line(line: &ActivityLine) {
     let mut at = line.start_ns;
     for stretch in &line.stretches {
@@ -202,7 +202,7 @@ fn the_parts_of_a_request_add_up_to_its_time() {
         event(LOCK, 0, id, vec![Value::U8(0), Value::U16(0)]),
         event(LOCKED, 0, id, vec![Value::U8(0), Value::U16(0), Value::F64(100.0)]),
         pause(2, 1),
-        // The sampler's suspension inside of the collection's ends nothing.
+        // The sampler's suspension inside of the collection's changes nothing.
         pause(3, 0),
         resumed(3),
         resumed(2),
@@ -221,10 +221,10 @@ fn the_time_of_a_wait_without_end_is_unknown_and_inner_waits_count() {
     let lock = || event(LOCK, 0, path(ONE), vec![Value::U8(0), Value::U16(0)]);
     let locked =
         |nanos| event(LOCKED, 0, path(ONE), vec![Value::U8(0), Value::U16(0), Value::F64(nanos)]);
-    // The thread goes on; nobody knows since when.
+    // The thread continues at an unknown time.
     let steps = vec![start(0, ONE), sample(0, 2), lock(), note(0, ONE), note(0, ONE), stop(0, ONE)];
     assert_eq!(parts_of(steps, "//1/1"), [400, 0, 0, 0, 0, 0, 0, 100]);
-    // The stop has the second one's id: the first one's was lost.
+    // The stop has the id of the second wait, so the first wait's stop was lost.
     let steps = vec![
         start(0, ONE),
         sample(0, 2),
@@ -235,7 +235,7 @@ fn the_time_of_a_wait_without_end_is_unknown_and_inner_waits_count() {
         stop(0, ONE),
     ];
     assert_eq!(parts_of(steps, "//1/1"), [300, 0, 0, 0, 100, 0, 0, 200]);
-    // The same stop without a lost one: both are waits, the second inside of the first.
+    // Without a loss, both are waits, the second inside of the first.
     let steps = vec![
         start(0, ONE),
         sample(0, 2),
@@ -256,7 +256,7 @@ fn a_pause_that_another_thread_ends_is_no_longer_than_that() {
         sample(0, 2),
         pause(2, 6),
         event(SUSPENDED, 2, NO_ID, empty()),
-        // A background collection lets the threads go.
+        // A background collection resumes the threads.
         event(LET_GO, 1, NO_ID, empty()),
         event(RESTARTED, 1, NO_ID, empty()),
         note(0, ONE),
@@ -272,12 +272,12 @@ fn a_thread_seen_in_another_activity_left_at_an_unknown_time() {
         sample(0, 2),
         note(0, ONE),
         sample(0, 2),
-        // From here on it is known to be with another one.
+        // From here on, the thread is known to run another activity.
         start(0, TWO),
         note(1, ONE),
         stop(1, ONE),
     ];
-    // 200 until its last event; 200 until the other's start; then nobody has it; then the
+    // 200 until the activity's last event, 200 until the other's start, then no thread, then the
     // other thread.
     assert_eq!(parts_of(steps, "//1/1"), [300, 0, 0, 0, 0, 0, 100, 200]);
 }
@@ -311,7 +311,7 @@ fn time_of_one_inside_is_time_of_those_around_it() {
     assert_eq!(parts_of(steps, "//1/1/1"), [200, 0, 0, 0, 0, 0, 200, 0]);
 }
 
-/// What `path` makes nothing of.
+/// Nibbles that are no path.
 const NO_ID_PATH: [u8; 4] = [0; 4];
 
 #[test]
@@ -323,8 +323,7 @@ fn a_task_goes_on_for_the_request_in_which_it_began() {
         event(OPERATION, 0, path(ONE), vec![Value::I32(7)]),
         awaits(0, ONE),
         note(0, NO_ID_PATH),
-        // Its id is set a little later; a turn may also pass without an event that has
-        // it.
+        // The activity's id is set a little later, and a turn may have no event with the id at all.
         work(1, 7),
         event(WORK_END, 1, NO_ID, vec![Value::I32(2)]),
         note(1, NO_ID_PATH),
@@ -347,7 +346,7 @@ fn of_two_threads_the_one_that_runs_counts() {
         note(1, ONE),
         stop(1, ONE),
     ];
-    // Both were in native code from the second thread's sample to its next one.
+    // Both threads were in native code from the second thread's sample to its next.
     assert_eq!(parts_of(steps, "//1/1"), [600, 100, 0, 0, 0, 0, 0, 0]);
 }
 
@@ -379,7 +378,6 @@ fn a_request_of_many_pieces_has_them_all() {
     assert_eq!(report.activities[0].parts, slow.parts);
 }
 
-/// On real traces: parts sum up to the time, of each row and of each of the slowest.
 #[test]
 fn parts_sum_up_to_the_time_on_real_traces() {
     for name in [
@@ -429,8 +427,8 @@ mod with_shared {
         );
         let line = report.line.as_ref().expect("a line");
         check_line(line);
-        // The first request of /chain: its client is made, method by method, on one thread
-        // and then on two.
+        // The first request of /chain compiles its client, method by method, on one thread and then
+        // on two.
         assert_eq!((line.name.as_str(), line.duration_ns / 1_000), ("in GET /chain", 43_547));
         let share = |nanos: u64, of: u64| nanos * 100 / of;
         assert!(share(line.parts.running_ns, line.duration_ns) > 75, "{line:?}");
@@ -450,7 +448,7 @@ mod with_shared {
         assert!((40..65).contains(&of(work.parts.await_ns)), "{:?}", work.parts);
         assert!((10..30).contains(&of(work.parts.gc_ns)), "{:?}", work.parts);
         assert!((15..40).contains(&of(work.parts.running_ns)), "{:?}", work.parts);
-        // The others answer at once.
+        // Other requests are answered at once.
         for name in ["in GET /", "in GET /fail"] {
             let row = row(name);
             assert!(
@@ -459,7 +457,7 @@ mod with_shared {
                 row.parts
             );
         }
-        // The same request has the same parts in both reports.
+        // Both reports have equal parts of a request.
         let all =
             read(&bytes, Activities::default().top(10).with_events_of("/#10160/1/6701/1/1/0"));
         let client = |report: &ActivitiesReport| {

@@ -1,4 +1,4 @@
-//! HTTP requests: each is counted once, even if several layers report it.
+//! Each HTTP request is counted once, even if several layers report it.
 
 use nettrace_analysis::report::{
     Activities, ActivitiesReport, ActivityRow, Http, Report, ReportPass,
@@ -59,7 +59,7 @@ fn types() -> Vec<EventType> {
     types
 }
 
-/// An event, 100 ns after the one before.
+/// Makes an event 100 ns after the one before.
 fn event(event_type: usize, thread: usize, id: [u8; 16], values: Vec<Value>) -> Step {
     Step::Event(SessionEvent {
         event_type,
@@ -76,7 +76,7 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// `//1/2` and so on: a guid of these nibbles with its sum.
+/// Returns the guid of an activity path such as `//1/2`, from its nibbles.
 fn path(nibbles: [u8; 4]) -> [u8; 16] {
     let mut id = [0; 16];
     id[..4].copy_from_slice(&nibbles);
@@ -151,7 +151,7 @@ fn a_request_reported_by_two_layers_is_one_with_the_times_of_both() {
         ]
     );
     assert_eq!(report.slowest.len(), 1);
-    // In the tree both have their places.
+    // The tree has both layers.
     assert_eq!(
         report.tree.iter().map(|node| (node.depth, node.started)).collect::<Vec<_>>(),
         [(0, 1), (1, 1)]
@@ -167,7 +167,7 @@ fn a_layer_that_outlives_the_request_is_still_no_request() {
             kestrel(LAYER, 0, inner, "/a"),
             hosted(0, outer),
             kestrel(LAYER_STOP, 0, inner, "/a"),
-            // Never stops.
+            // This request never stops.
             hosting(0, outer, "/a"),
             kestrel(LAYER, 0, inner, "/a"),
         ],
@@ -185,7 +185,7 @@ fn layers_without_ids_are_found_by_their_thread() {
             hosting(1, NO_ID, "/a"),
             kestrel(LAYER, 0, NO_ID, "/a"),
             kestrel(LAYER_STOP, 0, NO_ID, "/a"),
-            // It asks for something else, so it is a request of its own.
+            // The target differs, so this is a request of its own.
             kestrel(LAYER, 1, NO_ID, "/b"),
         ],
         Http::default(),
@@ -211,7 +211,7 @@ fn a_server_that_asks_itself_has_two_requests_in_and_one_out() {
     assert_eq!(names(&report.activities), [("in GET /a", 2), ("out me/a", 1)]);
     let [came, went] = report.activities.as_slice() else { panic!("{report:?}") };
     assert_eq!((came.direction.as_deref(), went.direction.as_deref()), (Some("in"), Some("out")));
-    // One of them ran inside of the other: its 100 ns are a part of the 500.
+    // One request ran inside of the other, so its 100 ns are part of the 500.
     assert_eq!((came.durations.total_ns, came.outermost_ns, came.nested), (600, 500, 1));
 }
 
@@ -232,8 +232,8 @@ mod with_shared {
             let row = report.activities.iter().find(|row| row.name == name);
             row.unwrap_or_else(|| panic!("no {name}: {:?}", names(&report.activities)))
         };
-        // As a plain loop over the events counts them: requests, median, longest in
-        // nanoseconds, errors.
+        // A plain loop over the events counted these requests, medians, longest in nanoseconds, and
+        // errors.
         for (name, count, median, longest, errors) in [
             ("in GET /", 9_891, 14_000, 4_669_000, 0),
             ("in GET /work", 900, 11_524_000, 24_118_000, 0),
@@ -243,7 +243,7 @@ mod with_shared {
             let row = row(name);
             assert_eq!((row.started, row.stopped, row.errors), (count, count, errors), "{name}");
             assert_eq!(row.direction.as_deref(), Some("in"));
-            // The true ones are given to the microsecond; percentiles are within 0.4 %.
+            // The expected values have microseconds, and percentiles are exact to 0.4 %.
             assert!(
                 row.durations.max_ns.abs_diff(longest) <= 1_000,
                 "{name}: {}",
@@ -270,9 +270,9 @@ mod with_shared {
             (900, Some("out"), 0)
         );
         assert_eq!(report.activities.len(), 5);
-        // To the others these are different activities; none is counted as outermost that is
-        // inside of another. 49,165 events are named Start; four connections of the client begin
-        // with ConnectionEstablished, and outlast the recording.
+        // The report on activities counts each layer. No activity inside of another counts as
+        // outermost. 49,165 events are named Start; four connections of the client begin with
+        // ConnectionEstablished, and outlast the recording.
         let all = report_of(&bytes, Activities::default());
         assert_eq!(
             (all.started, all.errors, all.outermost),

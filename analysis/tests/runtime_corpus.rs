@@ -1,4 +1,4 @@
-//! Exact numbers of what the recorded program did, on the traces of the repository.
+//! Exact numbers of the runtime's reports on traces of the repository.
 
 use crate::common;
 use nettrace_analysis::Filter;
@@ -18,7 +18,7 @@ fn report<R: Report>(report: R, trace: &str) -> R::Output {
 
 #[test]
 fn collections_of_the_corpus_are_counted_exactly() {
-    // Trace, collections, pauses, of generations 0, 1 and 2, induced.
+    // Trace, collections, pauses, collections of generations 0, 1 and 2, induced collections.
     let expected = [
         ("net10-linux-x64/all.nettrace", 62, 106_139_702, [8, 46, 8], 13),
         ("net10-linux-x64/startup.nettrace", 39, 70_832_801, [5, 29, 5], 8),
@@ -40,7 +40,7 @@ fn collections_of_the_corpus_are_counted_exactly() {
             "{trace}"
         );
         assert!(partial.is_empty() && collections.iter().all(|row| row.is_complete), "{trace}");
-        // Numbers follow each other: none is missing.
+        // Numbers are consecutive, so none is missing.
         assert!(collections.windows(2).all(|pair| pair[1].number == pair[0].number + 1), "{trace}");
     }
 }
@@ -48,7 +48,7 @@ fn collections_of_the_corpus_are_counted_exactly() {
 #[test]
 fn compiled_methods_of_the_corpus_are_counted_exactly() {
     let JitReport { totals, methods, .. } = report(Jit::default(), "net3.1-linux-x64/all.nettrace");
-    // 426 began, 426 ended; of one the beginning is missing and of one the end.
+    // 426 compilations began and 426 ended; one lacks its start, and one its end.
     assert_eq!((totals.methods, totals.incomplete, totals.background), (427, 2, 391));
     assert_eq!((totals.r2r_found, totals.r2r_lookups, totals.osr), (752, 0, 0));
     let first =
@@ -103,8 +103,8 @@ fn ticks_lie_near_what_the_collector_counted() {
     let types = report(Types::default(), "net3.1-linux-x64/heap.nettrace");
     assert_eq!((types.bytes, &types.types), (source.bytes, &source.types));
     assert_eq!(source.types.iter().map(|row| row.events).sum::<u64>(), source.events);
-    // The collector counts between the first and the last collection; about 90 MB fit in
-    // between two.
+    // The collector counts only between the first and the last collection, and about 90 MB fit
+    // between two collections.
     let between = gc.totals.allocated_bytes;
     assert!(
         between < source.bytes && source.bytes - between < between / 10,
@@ -113,7 +113,7 @@ fn ticks_lie_near_what_the_collector_counted() {
     );
 }
 
-/// A report of a trace that lost events, in a range or of a thread.
+/// Returns a filtered report of a trace that lost events.
 fn filtered<R: Report>(report: R, change: impl FnOnce(&mut Filter)) -> R::Output {
     let bytes = corpus::trace("net3.1-linux-x64/lossy.nettrace").bytes();
     let mut filter = Filter::default();
@@ -161,7 +161,7 @@ mod with_shared {
         let alloc = report(Alloc::default(), "net10-linux-x64/alloc-sampled.nettrace");
         let source = &alloc.sources[0];
         assert_eq!((source.source, source.events), (AllocEvent::AllocationSampled, 122_775));
-        // Before the first collection and after the last there is room for 20 MB each.
+        // Up to 20 MB fit before the first collection, and again after the last.
         let (error, slack) = (source.bytes_error.unwrap(), 40_000_000);
         assert!(
             source.bytes.abs_diff(gc.totals.allocated_bytes) < 3 * error + slack,
@@ -169,7 +169,7 @@ mod with_shared {
             source.bytes
         );
         assert!(error < source.bytes / 200);
-        // The same type at the same frames is one row: 15 places in the code are 9.
+        // Equal types at equal frames are one row, so 15 places in the code become 9.
         assert_eq!(source.stacks.len(), 9);
         assert_eq!(source.stacks.iter().map(|row| row.events).sum::<u64>(), source.events);
     }

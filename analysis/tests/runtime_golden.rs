@@ -1,4 +1,4 @@
-//! Collections and compiled methods against what the reference reader saw.
+//! Compares collections and compiled methods with the reference reader's.
 //!
 //! Where it differs and we are right:
 //! - The first stop of a background collection. The reference reader counts it until all
@@ -27,7 +27,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 fn report<R: Report>(report: R, bytes: &[u8]) -> R::Output {
-    // The reference reader shows names as they are stored.
+    // The reference reader shows stored names.
     let mut options = AnalysisOptions::default();
     options.names.is_raw = true;
     let mut pass = ReportPass::with_options(report, options);
@@ -35,7 +35,7 @@ fn report<R: Report>(report: R, bytes: &[u8]) -> R::Output {
     pass.finish().output
 }
 
-/// The goldens of a kind: name of the trace, its lines, its bytes.
+/// Returns the goldens of a kind: name, rows and bytes of each trace.
 fn goldens(ending: &str) -> Vec<(String, Vec<Value>, Vec<u8>)> {
     let parsed =
         |text: &str| text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -45,14 +45,14 @@ fn goldens(ending: &str) -> Vec<(String, Vec<Value>, Vec<u8>)> {
         .collect()
 }
 
-/// A number that the golden has as a text, in millionths of its unit: nanoseconds of
-/// milliseconds, bytes of megabytes.
+/// Returns a number of the golden in millionths of its unit: nanoseconds of milliseconds, bytes of
+/// megabytes.
 fn millionths(row: &Value, key: &str) -> i64 {
     (row[key].as_str().unwrap_or_else(|| panic!("{key} in {row}")).parse::<f64>().unwrap() * 1e6)
         .round() as i64
 }
 
-/// Whether a number is the golden's, which has -1 or NaN where the events of it are lost.
+/// Returns whether a number is the golden's, which is -1 or NaN if events are lost.
 fn agrees(ours: Option<u64>, golden: &Value, key: &str, within: u64) -> bool {
     let is_lost = matches!(golden[key].as_str(), Some("-1" | "NaN"));
     match ours {
@@ -65,7 +65,7 @@ fn is_near(ours: u64, theirs: i64, within: u64) -> bool {
     i64::try_from(ours).unwrap().abs_diff(theirs) <= within
 }
 
-/// A method's name, IL bytes, native bytes, tier, background and thread.
+/// Name, IL bytes, native bytes, tier, background and thread of a method.
 type Method = (String, u64, u64, String, bool, u64);
 
 mod with_shared {
@@ -140,8 +140,8 @@ mod with_shared {
             "net10-linux-x64/heap 237",
         ];
         assert_eq!(longer, expected);
-        // The sum of the sizes in its runtime 204, the same as of the blocking collection
-        // that began with it.
+        // This is the sum of the sizes in the collection's event 204, and equal to that of the
+        // blocking collection that began with it.
         let background = ("aspnet-net10-linux-x64/web 23".to_owned(), 3_891_048);
         let incomplete = ("net11-linux-x64/lossy 107".to_owned(), 9_268_624);
         assert_eq!(larger, [background, incomplete]);

@@ -1,4 +1,4 @@
-//! Starts and stops, paired.
+//! Spans of timelines, from pairs of starts and stops.
 
 use crate::common;
 use nettrace_analysis::model::{Argument, Category, Ends, Flow, Span, SpanScope, TimelineMark};
@@ -10,7 +10,7 @@ use nettrace_testdata::synth::{
 };
 use std::collections::BTreeMap;
 
-/// All marks of a trace, and how many events of each id the runtime and the tasks wrote.
+/// Returns all marks of a trace, and the number of events by provider and id.
 fn marks_of(bytes: &[u8]) -> (Vec<TimelineMark>, BTreeMap<(KnownProviderName, u32), usize>) {
     let mut counts = BTreeMap::new();
     let _ = Reader::from_slice(bytes).for_each(|event| {
@@ -67,8 +67,8 @@ fn every_start_of_a_real_trace_is_one_span_and_every_stop_ends_one() {
             let of_sort =
                 || spans.iter().filter(|s| is_of(s.category) && s.name.starts_with(prefix));
             let starts = of_sort().filter(|span| span.ends != Ends::NoStart).count();
-            // A stop with a duration has a start, even without an event. A catch
-            // block that another exception left has an end, without an event.
+            // A stop with a duration gives its start, too. A catch block that another exception
+            // left has an end without an event.
             let without_stop = [Ends::NoStop, Ends::OpenAtEnd, Ends::Left];
             let ended = of_sort().filter(|span| !without_stop.contains(&span.ends)).count();
             let from_stop = of_sort().filter(|span| span.ends == Ends::NoStart).count();
@@ -123,7 +123,7 @@ fn a_catch_block_ends_where_the_exception_that_left_it_is_caught() {
     let catches: Vec<_> =
         spans_of(&marks).into_iter().filter(|span| span.name == "catch").collect();
     let count = |ends| catches.iter().filter(|span| span.ends == ends).count();
-    // Of the last throw of all, nothing is known afterwards.
+    // The trace ends before the block of the last throw does.
     assert_eq!((count(Ends::Known), count(Ends::Left), count(Ends::OpenAtEnd)), (470, 469, 1));
     let argument = |span: &Span, wanted: &str| {
         span.arguments.iter().find_map(|(name, value)| match value {
@@ -180,7 +180,7 @@ fn activities_are_paired_by_their_ids_across_threads() {
     let (marks, _) = marks_of(&open("net10-linux-x64/metrics"));
     let spans = spans_of(&marks);
     let known = |name| spans.iter().filter(|s| s.name == name && s.ends == Ends::Known).count();
-    // 4,072 starts and 4,070 stops; the last ones were running when the session ended.
+    // 4,072 starts and 4,070 stops: the last two were running when the session ended.
     let activities = spans.iter().filter(|span| span.category == Category::Activity);
     let unpaired = activities.filter(|span| span.ends != Ends::Known).count();
     assert_eq!((known("order") + known("pay"), unpaired), (4070, 2));
@@ -260,7 +260,7 @@ fn lock(event_type: usize, thread: usize, later: u32) -> Step {
     Step::Event(event(event_type, thread, later, vec![Value::U8(0), Value::U16(0)]))
 }
 
-/// A stop that says how long the wait was.
+/// Makes a stop with the duration of its wait.
 fn locked_for(thread: usize, later: u32, nanos: f64) -> Step {
     Step::Event(event(TOLD, thread, later, vec![Value::U8(0), Value::U16(0), Value::F64(nanos)]))
 }
@@ -272,8 +272,8 @@ fn ends_of(bytes: &[u8]) -> Vec<(Ends, u64)> {
 
 #[test]
 fn a_span_names_its_missing_end() {
-    // A stop alone; a wait inside another, whose own stop is missing; one that lasts to
-    // the end.
+    // A stop without a start, a wait inside of another whose own stop is missing, and a wait that
+    // lasts to the end.
     let bytes = session(vec![
         lock(LOCKED, 0, 10),
         lock(LOCK, 0, 10),
@@ -285,7 +285,7 @@ fn a_span_names_its_missing_end() {
     let expected =
         [(Ends::NoStart, 0), (Ends::Known, 7), (Ends::OpenAtEnd, 32), (Ends::OpenAtEnd, 5)];
     assert_eq!(ends_of(&bytes), expected);
-    // The stop says that it ends the outer wait: the inner one's stop was lost.
+    // The stop's duration shows that it ends the outer wait, so the inner wait's stop was lost.
     let bytes = session(vec![
         lock(LOCK, 0, 10),
         lock(LOCK, 0, 10),
@@ -321,7 +321,7 @@ fn a_span_with_lost_events_in_between_is_marked() {
         ])
     };
     assert_eq!(ends_of(&lossy(0)), [(Ends::LossBetween, 12)]);
-    // What another thread lost does not matter.
+    // Losses of another thread do not matter.
     assert_eq!(ends_of(&lossy(1)), [(Ends::Known, 12)]);
 }
 

@@ -1,4 +1,4 @@
-//! Names that lie outside of a trace: in ELF files and perf maps. The streams and the
+//! Names from outside of a trace: from ELF files, program databases and perf maps. Streams and
 //! files are made for the tests.
 
 use crate::common;
@@ -11,9 +11,9 @@ use nettrace_testdata::{program_database, small_elf};
 
 const BUILD: [u8; 4] = [0xab, 0xcd, 0xef, 0x01];
 
-/// A session of one-collect's kind: two processes with the same library at different
-/// addresses, and managed code that no event reports. Its file offset 0x1000 is the
-/// linker's address 0x2000.
+/// Makes a session as one-collect writes it: two processes with one library at different addresses,
+/// and managed code without events. The library's file offset 0x1000 is the linker's address
+/// 0x2000.
 fn session_with(build_id: &str) -> Session {
     let named = |provider: &str, event_id, name: &str| EventType {
         provider: provider.into(),
@@ -53,7 +53,7 @@ fn session_with(build_id: &str) -> Session {
         metadata(0),
         mapping(1, 0x90_0000),
         metadata(1),
-        // One byte into `work`; a return address right after its end; code without a name.
+        // One byte into `work`, a return address right after its end, and code without a name.
         cpu(0, &[0x10_0011, 0x10_0030, 0x10_0800, 0x50_0010]),
         cpu(1, &[0x90_0011, 0x50_0010]),
     ];
@@ -68,7 +68,7 @@ fn analysed(session: &Session, prepare: impl FnOnce(&mut Analysis<'_>)) -> Finis
     analysis.finish().unwrap()
 }
 
-/// Names of all stacks, innermost first.
+/// Returns the names of all stacks, innermost first.
 fn stacks(finished: &Finished) -> Vec<Vec<String>> {
     let resolved = finished.resolved();
     let stacks = finished.model.stacks().map(|stack| {
@@ -93,7 +93,7 @@ fn an_elf_file_names_what_is_mapped_from_it_in_every_process() {
     assert_eq!(file.build_id(), Some("abcdef01"));
     let name = |offset| file.readable_name_at(offset).map(String::from);
     assert_eq!((name(0x1100).as_deref(), name(0x1708)), (Some("memcpy"), None));
-    // Without a size it reaches to the next one.
+    // A symbol without a size reaches to the next symbol.
     assert_eq!(name(0x16ff).as_deref(), Some("memcpy"));
     let finished = analysed(&session, |analysis| {
         analysis.model_mut().add_symbol_file("/usr/lib/liba.so", file).unwrap();
@@ -106,7 +106,7 @@ fn an_elf_file_names_what_is_mapped_from_it_in_every_process() {
         names[0],
         ["liba.so!N::work(int)", "liba.so!N::work(int)", "liba.so+0x17ff", "app!N.T.Main"]
     );
-    // The perf map is the first process's alone.
+    // The perf map is only for the first process.
     assert_eq!(names[1], ["liba.so!N::work(int)", "0x500010"]);
 }
 
@@ -153,7 +153,7 @@ fn a_hostile_file_is_an_error_or_gives_fewer_names() {
     }
     assert!(matches!(SymbolFile::parse(b"MZ"), Err(SymbolFileError::Unreadable(_))));
     assert!(matches!(SymbolFile::parse(&[]), Err(SymbolFileError::Unreadable(_))));
-    // Many symbols that share one long name.
+    // Many symbols share one long name.
     let long = "x".repeat(4000);
     let mut functions = vec![(&*long, 0x2000, 1u64)];
     functions.resize(64, ("", 0x2000, 1));
@@ -171,7 +171,8 @@ const PDB: [u8; 16] = [
     0xff, 0xf7, 0xa5, 0x97, 0x5d, 0xf5, 0xce, 0xb3, 0x4c, 0x4c, 0x44, 0x20, 0x50, 0x44, 0x42, 0x2e,
 ];
 
-/// A program of NativeAOT for Windows: a module whose id is where it is, and a sample in it.
+/// Makes a session of a NativeAOT program for Windows: a module whose id is its address, and a
+/// sample in it.
 fn compiled_ahead(guid: [u8; 16], age: u32) -> Session {
     let text = |text: &str| Value::Text(text.to_owned());
     let mut session = session(Vec::new());
@@ -192,7 +193,7 @@ fn compiled_ahead(guid: [u8; 16], age: u32) -> Session {
         Value::U32(age),
         text("C:\\build\\App.pdb"),
     ];
-    // In `Alpha`, right after the call in it, in `Grind`, and behind all of them.
+    // In `Alpha`, right after its call, in `Grind`, and after all methods.
     let stack = [0x1_4000_1018, 0x1_4000_1020, 0x1_4000_1004, 0x1_4000_1800];
     session.steps = vec![sample(0, 1, &stack), event(module, 2, 1, &[], values)];
     session
@@ -229,7 +230,7 @@ fn a_program_database_that_is_cut_or_changed_is_an_error_or_has_other_symbols() 
         let _ = SymbolFile::parse(&whole[..end]);
     }
     for at in 0..whole.len() {
-        // Most of its blocks are empty.
+        // Most bytes are zero, and changing one in a few is enough.
         if at > 64 && whole[at] == 0 {
             continue;
         }
@@ -239,7 +240,7 @@ fn a_program_database_that_is_cut_or_changed_is_an_error_or_has_other_symbols() 
             let _ = SymbolFile::parse(&changed);
         }
     }
-    // A directory whose streams consist of one block, again and again.
+    // The directory's streams repeat one block many times.
     let mut repeated = whole.clone();
     repeated[44..48].copy_from_slice(&u32::MAX.to_le_bytes());
     assert!(matches!(SymbolFile::parse(&repeated), Err(SymbolFileError::Unreadable(_))));

@@ -1,4 +1,4 @@
-//! What the model makes of streams that were made for it.
+//! The model of synthetic streams.
 
 use crate::common;
 
@@ -26,14 +26,13 @@ fn names_that_come_last_name_what_came_first() {
         sample(0, 10, &[0x1010, 0x2020]),
         sample(0, 10, &[0x1010, 0x2020]),
         Step::sequence_point(),
-        // The same stack, under another id.
+        // An equal stack with another id.
         sample(1, 10, &[0x1010, 0x2020]),
         method(AT_END, 1, 0x1000, 0x20, "N.T.Leaf"),
         method(AT_END, 2, 0x2000, 0x20, "N.T.Root"),
         module(),
     ]);
-    // The root's address is the first after its code: a return address of a call that
-    // ends it.
+    // The root's address is the first after its code, because its last instruction is a call.
     assert_eq!(folded(&session), "app!N.T.Root;app!N.T.Leaf 3\n");
     let finished = read(&session, full_names());
     assert_eq!(finished.model.stacks().len(), 1);
@@ -49,7 +48,7 @@ fn a_frame_is_named_by_the_code_of_its_time() {
         method(LOAD, 2, 0x0f80, 0x100, "N.T.New"),
         sample(0, 10, &[0x1010]),
         sample(0, 10, &[0x1010]),
-        // A new version of a method has other addresses; the old one stays what it was.
+        // A new version of a method has other addresses, and the old version keeps its own.
         method(LOAD, 2, 0x3000, 0x100, "N.T.New"),
         sample(0, 10, &[0x3010]),
         sample(0, 10, &[0x1010]),
@@ -68,7 +67,7 @@ fn memory_that_is_used_again_without_a_word_of_its_end_has_a_new_name() {
         sample(0, 10, &[0x1010]),
         method(LOAD, 2, 0x1000, 0x80, "N.T.New"),
         sample(0, 10, &[0x1010]),
-        // After the new code still lies the end of the old, but its life is over.
+        // The old code's end lies after the new code, but the old method is gone.
         sample(0, 10, &[0x1090]),
     ]);
     assert_eq!(folded(&session), "N.T.New 1\nN.T.Old 2\n");
@@ -143,7 +142,7 @@ fn a_missing_rundown_is_reported_and_addresses_are_shown() {
     assert_eq!((advice.percent, advice.why), (100, MissingNames::NoRundown));
 }
 
-/// The entry point of precompiled code of a method `N.T.name`.
+/// Makes the entry point of precompiled code of a method `N.T.name`.
 fn entry(start: u64, name: &str) -> Step {
     let text = |text: &str| Value::Text(text.to_owned());
     let values = vec![
@@ -179,7 +178,7 @@ fn entry_points_name_frames_only_without_a_better_name() {
         method(LOAD, 1, 0x1010, 0x10, "N.T.Known"),
         sample(0, 10, &[0x100f]),
         sample(0, 10, &[0x1010]),
-        // After what is known nothing is.
+        // Nothing is known after the last method.
         sample(0, 10, &[0x1020]),
     ]);
     assert_eq!(folded(&next_to_known), "0x1020 1\nN.T.Known 1\n~N.T.Ready+0xf 1\n");
@@ -190,7 +189,7 @@ fn guessed_names_are_marked_and_counted_in_every_report() {
     let session = session(vec![
         entry(0x1000, "Main"),
         entry(0x2000, "Work"),
-        // A return address is looked for one byte below.
+        // A return address is looked up one byte before.
         sample(0, 10, &[0x2010, 0x1011]),
         sample(0, 10, &[0x2080, 0x1021]),
         sample(0, 10, &[0x2000]),
@@ -283,7 +282,7 @@ fn addresses_without_a_name_are_one_row_that_stands_where_their_sum_does() {
         let mut steps = vec![module(), method(LOAD, 1, 0x1000, 0x100, "N.T.Main")];
         steps.push(method(LOAD, 2, 0x2000, 0x100, "N.T.Work"));
         steps.extend([sample(0, 10, &[0x2000, 0x1010]), sample(0, 10, &[0x2000, 0x1010])]);
-        // No two of them at one address, and one calls another.
+        // Each has its own address, and one calls another.
         steps.extend(elsewhere.iter().map(|at| sample(0, 10, &[*at, 0x7000, 0x1010])));
         session(steps)
     };
@@ -306,7 +305,7 @@ fn addresses_without_a_name_are_one_row_that_stands_where_their_sum_does() {
         ]
     );
     assert_eq!(rows(&three, GroupBy::Module)[0], row("(unknown)", 0, 3, 3));
-    // One address is shown as it is.
+    // A single address is shown as it is.
     let one = steps(&[0x7000]);
     assert_eq!(rows(&one, GroupBy::Method)[1], row("0x7000", 1, 1, 1));
 }
@@ -381,7 +380,7 @@ fn allocations_exceptions_and_waits_have_their_weights() {
         ),
         event(LOCK, 0, 1, &stack, vec![Value::U8(0), Value::U16(0)]),
         event(LOCKED, 0, 700, &stack, vec![Value::U8(0), Value::U16(0), Value::F64(650.0)]),
-        // Its begin was lost.
+        // The start of this wait was lost.
         event(LOCKED, 1, 5, &[], vec![Value::U8(0), Value::U16(0), Value::F64(40.0)]),
     ]);
     let mut options = full_names();
@@ -454,7 +453,7 @@ fn filters_choose_by_thread_time_frame_and_state() {
     assert_eq!((row.first_ns, row.last_ns), (Some(22), Some(32)));
 }
 
-/// A session of one-collect's kind: two processes, one kernel.
+/// Makes a session as one-collect writes it, with two processes and one kernel.
 fn universal() -> Session {
     let named = |provider: &str, event_id, name: &str| EventType {
         provider: provider.into(),

@@ -1,4 +1,4 @@
-//! What all threads are doing now, by rounds of the sampler.
+//! Stacks of all threads, by rounds of the sampler.
 
 use crate::common;
 
@@ -44,7 +44,7 @@ fn a_round_is_complete_when_a_thread_of_it_is_sampled_again() {
     assert_eq!(stacks.rounds(), 0);
     feed(&mut stacks, vec![at(0, &[0x1010])]);
     assert_eq!(stacks.rounds(), 1);
-    // The second thread has ended: it is not in the second round.
+    // The second thread has ended, so it is not in the second round.
     feed(&mut stacks, vec![at(0, &[0x1020])]);
     assert_eq!((stacks.rounds(), stacks.samples()), (2, 4));
     stacks.count_stacks();
@@ -75,7 +75,7 @@ fn the_outermost_call_of_a_wait_decides_what_a_thread_waits_for() {
     stacks.count_stacks();
     let report = finish(stacks);
     let waits: Vec<_> = report.threads.iter().map(|thread| thread.waits_for).collect();
-    // What is beyond a method that does not wait has nothing to do with it.
+    // Frames outside of a method that does not wait do not tell the kind of wait.
     assert_eq!(waits, [Some(WaitFor::Task), Some(WaitFor::Pulse)]);
     assert!(report.threads.iter().all(|thread| thread.state == ThreadState::Waiting));
 }

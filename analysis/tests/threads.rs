@@ -1,11 +1,10 @@
-//! What may go to another thread: an analysis with its converters, which nobody reads
-//! while it works, and all that it yields, which several threads may read.
+//! Types that other threads may use: an analysis with its converters can be sent, and its results
+//! can be shared.
 
 use crate::common;
 use nettrace_analysis::*;
 
-/// Both traits are structural, so a type that holds others stands for them: rows of a
-/// document need no line of their own.
+// Both traits are structural, so a document stands for the types of its rows.
 #[test]
 fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
     use report::*;
@@ -42,7 +41,7 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
     is_send::<live::Live<live::LiveCounters>>();
     is_send::<live::Live<live::LiveWatch>>();
     is_send::<live::Live<live::Discovery>>();
-    // What these return is not named.
+    // The types that these functions return have no names.
     fn sent<T: Send>(_: T) {}
     sent(diff::pass(AnalysisOptions::default()));
     sent(page::pass(AnalysisOptions::default()));
@@ -92,7 +91,7 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
     is_send_and_sync::<Resolving<'static>>();
 }
 
-/// All three, for every type of the list.
+/// Asserts all three for every type of the list.
 macro_rules! assert_values {
     ($($kind:ty),* $(,)?) => {
         fn is_value<T: std::fmt::Debug + Clone + PartialEq>() {}
@@ -112,8 +111,8 @@ fn options_and_results_can_be_printed_copied_and_compared() {
         report::TasksReport, report::ThreadPoolReport, report::ThreadsReport, report::TypesReport, report::WaitsReport, TopN,
         findings::Finding, nettrace_parser::Outcome,
     }
-    // A model can be copied, but it has no equality: which questions about two models must have equal
-    // answers depends on the reader.
+    // A model can be cloned, but has no equality, because it depends on the reader which answers of
+    // two models must be equal.
     fn is_copied<T: std::fmt::Debug + Clone>() {}
     is_copied::<Finished>();
     is_copied::<Model>();

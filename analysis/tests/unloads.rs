@@ -1,5 +1,5 @@
-//! A process that ends unloads all that it has, and the session's rundown lists it once
-//! more after that.
+//! A process that ends unloads all methods and modules, which the session's rundown then lists once
+//! more.
 
 use crate::common;
 
@@ -61,7 +61,7 @@ fn loaded_modules(report: &LoaderReport) -> Vec<Lived<'_>> {
     report.modules.iter().map(|row| (&*row.path, row.loaded_ns, row.unloaded_ns)).collect()
 }
 
-/// The modules, and the number of methods of each.
+/// Returns the modules, with the number of methods of each.
 fn methods_of_modules(finished: &Finished) -> Vec<(String, u64)> {
     let modules = Modules::default().finish(&finished.resolved()).modules;
     let methods = |row: &ModuleRow| row.precompiled_methods + row.jitted_methods;
@@ -133,7 +133,7 @@ fn an_id_that_the_rundown_gives_to_another_file_is_another_module() {
         method(UNLOAD, 1, 0x1000, 0x100, "N.T.Old"),
         module_at(MODULE_UNLOAD, "/x/old.dll"),
         assembly(ASSEMBLY_UNLOAD, "old"),
-        // Loaded while events were lost.
+        // This method was loaded while events were lost.
         method(AT_END, 1, 0x1000, 0x100, "N.T.New"),
         module_at(MODULE, "/x/new.dll"),
         assembly(ASSEMBLY, "new"),

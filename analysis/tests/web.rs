@@ -1,4 +1,4 @@
-//! A web application with planted problems, whose counts are known from its clients.
+//! A web application with planted problems, whose numbers are known from its clients.
 
 use nettrace_analysis::findings::Summary;
 use nettrace_analysis::heap::{HeapDiff, HeapPaths, HeapReader, HeapReport, Retained};
@@ -19,7 +19,7 @@ pub(crate) fn reported<R: Report>(name: &str, report: R) -> R::Output {
     pass.finish().output
 }
 
-/// The place that ran most commands with a statement that contains a text.
+/// Returns the numbers of the place that ran most commands with a statement that contains a text.
 fn place(report: &SqlReport, text: &str) -> (u64, u64, u64) {
     let row = report.statements.iter().find(|row| row.text.contains(text)).unwrap();
     let place = &row.places[0];
@@ -48,8 +48,8 @@ fn assert_commands_are_counted_once(name: &str) {
     assert!(report.statements.iter().all(is_one_line));
 }
 
-/// What the client counted: requests by path, those by status, and the longest in ms. Numbers
-/// in paths are `#`.
+/// Counts of the client for a path: requests, requests by status, and the longest in ms. Numbers in
+/// paths are `#`.
 struct Counted {
     count: u64,
     statuses: BTreeMap<i64, u64>,
@@ -57,7 +57,7 @@ struct Counted {
     mean_ms: f64,
 }
 
-/// What is known of a recording.
+/// Returns the counts of a recording's clients and runtime.
 pub(crate) fn truth(name: &str) -> serde_json::Value {
     serde_json::from_slice(&corpus::web_truth(name)).unwrap()
 }
@@ -102,11 +102,11 @@ fn assert_requests_are_counted_once(name: &str, all: u64, has_statuses: bool) {
         let Some(row) = rows.iter().find(|row| row.name == format!("in GET {path}")) else {
             panic!("{name}: no {path}");
         };
-        // The recorder asks for /stat once more.
+        // The recorder sends one more request to /stat.
         let more = u64::from(path == "/stat" && row.started > truth.count);
         assert_eq!((row.started, row.nested), (truth.count + more, 0), "{name} {path}");
         let max_ms = row.durations.max_ns as f64 / 1e6;
-        // The server's stop comes after the client has its answer.
+        // The server's stop may come after the client has the answer.
         let longest = truth.max_ms + 1.0;
         assert!(more > 0 || max_ms <= longest, "{name} {path}: {max_ms} {longest}");
         if path == "/checkout" || path == "/grpc" {
@@ -144,7 +144,7 @@ fn commands_are_those_of_their_requests_where_these_are_recorded() {
     assert_eq!(names, expected);
 }
 
-/// The value of `key=` in a message's scopes.
+/// Returns the values of `key=` in a message's scopes.
 fn of_scope<'m>(message: &'m LogRow, key: &str) -> Vec<&'m str> {
     let words = message.scopes.iter().flat_map(|scope| scope.split(' '));
     words.filter_map(|word| word.strip_prefix(key)?.strip_prefix('=')).collect()
@@ -175,7 +175,7 @@ fn structured_messages_have_template_arguments_event_id_and_exception() {
     assert!(templates.contains(&("Card of {Customer} expires soon", 3)), "{templates:?}");
 }
 
-/// What stands out, most important first: what each finding is about, and its sentence.
+/// Returns subject and sentence of each finding, most important first.
 pub(crate) fn findings(name: &str) -> Vec<(String, String)> {
     let trace = corpus::web(name);
     let bytes = trace.bytes();
@@ -185,7 +185,7 @@ pub(crate) fn findings(name: &str) -> Vec<(String, String)> {
     found.into_iter().map(|finding| (finding.about().to_owned(), finding.text())).collect()
 }
 
-/// The place of the first finding about something, counting from 1, and its sentence.
+/// Returns rank (from 1) and sentence of the first finding about a subject.
 #[track_caller]
 pub(crate) fn rank<'f>(found: &'f [(String, String)], about: &[&str]) -> (usize, &'f str) {
     let place = found.iter().position(|(it, _)| about.contains(&it.as_str()));
@@ -215,7 +215,7 @@ fn assert_the_slow_call_and_what_failed_are_found(name: &str) {
     assert!(text.starts_with("3 of 118 requests failed: GET /boom 3×"), "{name}: {text}");
 }
 
-/// The steps of the slowest request of a path, and how long it took.
+/// Returns the steps and the duration of the slowest request of a path.
 fn slowest(name: &str, path: &str) -> (Vec<RequestStep>, u64) {
     let report = reported(name, Http::from(Activities::default().top(500)));
     let row = report.slowest.into_iter().find(|row| row.name == path).unwrap();
@@ -318,7 +318,7 @@ mod with_shared {
                 assert_eq!(message.request.is_some(), !is_ticker, "{name}");
                 assert!(message.scopes.iter().all(|scope| !scope.is_empty()));
                 let path = of_scope(message, "RequestPath");
-                // What the message itself says.
+                // The message has the URL.
                 if let Some((_, url)) = message.message.split_once("http://127.0.0.1:5210") {
                     let own = url.split([' ', '?']).next().unwrap();
                     if message.logger == "Microsoft.AspNetCore.Hosting.Diagnostics" {
@@ -404,7 +404,7 @@ mod with_shared {
         assert_eq!(Vec::from_iter(lambda), ["GET /nplus1 (shop!Shop.Program.Main.lambda_0_8)"]);
         let compiled = shown("dynamicClass.lambda_method142");
         assert_eq!(Vec::from_iter(compiled), ["GET /regex (dynamicClass.lambda_method142)"]);
-        // What all requests go through has no endpoint, and neither has what has a name.
+        // Methods that all requests call and methods with a name have no endpoint.
         let is_handler = |name: &str| name.contains("lambda_");
         assert!(tree.nodes.iter().all(|it| it.endpoint.is_none() || is_handler(&it.name)));
         let mut options = TopNOptions::default();
@@ -412,7 +412,7 @@ mod with_shared {
         let top = reported("dt-noinline", options);
         let first = top.methods.iter().find_map(|row| row.endpoint.as_deref());
         assert_eq!(first, Some("GET /regex"));
-        // The trace of the same load without requests.
+        // This trace of the same load has no requests.
         let tree = reported("dt-default", TreeOptions::default());
         assert!(tree.nodes.iter().all(|node| node.endpoint.is_none()));
     }
@@ -467,7 +467,7 @@ mod with_shared {
         let found = findings("dt-good");
         let (_, thrown) = rank(&found, &["exceptions"]);
         assert!(thrown.starts_with("58 exceptions"), "{thrown}");
-        // That the pool was not starved is a good sign.
+        // A pool that was not starved is a good sign.
         let bad: Vec<_> = found.iter().filter(|(about, _)| about != "no_starvation").collect();
         assert_eq!(bad.len(), 1, "{found:#?}");
     }
@@ -508,7 +508,7 @@ mod with_shared {
         let report = reported("dt-gcverbose", Alloc::default());
         let large =
             report.sources[0].kinds.iter().find(|row| row.kind == ObjectKind::Large).unwrap();
-        // What is allocated between two of them counts with the later one.
+        // Allocations between two ticks count with the later tick.
         let off = large.bytes.abs_diff(100 * (300 * 1024 + 24));
         assert!(large.events == 100 && off < 1_000, "{large:?}");
     }
@@ -565,8 +565,8 @@ mod with_shared {
             let golden = golden.iter().filter(|row| row["number"].is_u64()).map(|row| {
                 let pause_us = row["pause_ms"].as_str().unwrap().parse::<f64>().unwrap() * 1e3;
                 let number = |name: &str| row[name].as_u64().unwrap();
-                // The reference reader ends the first pause of a background collection, should that
-                // be the first at all, with the suspension: its events say 12.066 ms, it 0.038.
+                // The reference reader ends the first pause of a background collection, if that is
+                // the first collection, with the suspension: it says 0.038 ms instead of 12.066 ms.
                 let is_known = row["type"] != "BackgroundGC";
                 let pause_us = if is_known { pause_us.round() } else { 0.0 };
                 (number("number"), number("generation"), pause_us)
@@ -616,7 +616,7 @@ mod with_shared {
         let groups = HeapPaths::from_dump(dump).groups(dump, &retained, is_leaked).groups;
         let first = &groups[0];
         assert_eq!((first.count, first.root_name.as_deref()), (1_000, Some("All")));
-        // Of each the object, its bytes and its name.
+        // Each session keeps its object, its bytes and its name alive.
         assert!(first.retained_bytes > 1_000 * (32 + 1_024), "{first:?}");
     }
 

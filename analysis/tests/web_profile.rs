@@ -1,5 +1,5 @@
-//! What `collect --profile web` records of a request: events of hosting and HttpClient, the spans
-//! of both, commands of Entity Framework, log messages and exceptions, with the ids that flow.
+//! Requests as `collect --profile web` records them: events of hosting and HttpClient with their
+//! spans, commands of Entity Framework, log messages and exceptions, with the ids that flow.
 
 use nettrace_analysis::report::{
     Activities, ActivitiesReport, Http, Report, ReportPass, Sql, StepKind,
@@ -82,7 +82,7 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// `//1/2` and so on: a guid of these nibbles with its sum.
+/// Returns the guid of an activity path such as `//1/2`, from its nibbles.
 fn path(nibbles: &str) -> [u8; 16] {
     let mut id = [0; 16];
     for (at, nibble) in nibbles.bytes().enumerate() {
@@ -94,7 +94,7 @@ fn path(nibbles: &str) -> [u8; 16] {
     id
 }
 
-/// An event, 100 ns after the one before.
+/// Makes an event 100 ns after the one before.
 fn event(event_type: usize, thread: usize, nibbles: &str, values: Vec<Value>) -> Step {
     Step::Event(SessionEvent {
         event_type,
@@ -131,8 +131,8 @@ fn span(
     diagnostic(event_type, thread, nibbles, names, &[("Id", &id(own)), ("ParentId", &parent)])
 }
 
-/// A request whose spans have the ids `base` and those after it, on two threads; connection `1`
-/// has the path `connection`.
+/// Makes a request on two threads, whose spans have ids from `base` on. Connection `1` has the path
+/// `connection`.
 fn request(connection: &str, target: &str, base: u64, threads: [usize; 2]) -> Vec<Step> {
     let [first, then] = threads;
     let below = |more: &str| format!("{connection}{more}");
@@ -205,7 +205,7 @@ fn report<R: Report>(steps: Vec<Step>, report: R) -> R::Output {
     pass.finish().output
 }
 
-/// Two requests at the same time, event by event.
+/// Makes two simultaneous requests, whose events alternate.
 fn two() -> Vec<Step> {
     let [one, other] = [request("11", "/a", 0x10, [0, 1]), request("12", "/b", 0x20, [2, 3])];
     one.into_iter().zip(other).flat_map(|(one, other)| [one, other]).collect()

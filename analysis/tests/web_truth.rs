@@ -1,4 +1,4 @@
-//! What the clients of the web application and its runtime counted, against what reports say.
+//! Compares reports with counts of the web application's clients and runtime.
 
 use crate::web::{findings, rank, reported, truth};
 use nettrace_analysis::heap::{HeapReader, HeapReport, Retained};
@@ -11,12 +11,12 @@ use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use std::collections::BTreeMap;
 
-/// What the runtime counted between the begin and the end of the load.
+/// Returns the growth of a count of the runtime during the load.
 fn grew(name: &str, what: &str) -> f64 {
     truth(name)["delta"][what].as_f64().unwrap()
 }
 
-/// The methods with most time of samples in a state.
+/// Returns the report on methods with samples in a state.
 fn top(name: &str, state: ThreadState, is_my_code: bool) -> TopN {
     let trace = corpus::web(name);
     let mut options = AnalysisOptions::default();
@@ -29,7 +29,7 @@ fn top(name: &str, state: ThreadState, is_my_code: bool) -> TopN {
     pass.finish().output
 }
 
-/// Requests by what the client asked for, as routes name it.
+/// Returns the client's requests by method and route.
 fn by_route(name: &str) -> BTreeMap<(String, String), u64> {
     let truth = truth(name);
     let mut counts = BTreeMap::new();
@@ -72,7 +72,7 @@ mod with_shared {
         for name in ["dt-default", "dt-noinline", "dt-good", "dt-gcverbose", "dt-gccollect"] {
             let gc = reported(name, Gc::default());
             assert_eq!(gc.totals.count as f64, grew(name, "gc2"), "{name}");
-            // The runtime does not count the time until all threads are suspended.
+            // The runtime leaves out the time until all threads are suspended.
             let (pauses, counted) = (gc.totals.pause_ns as f64 / 1e6, grew(name, "pause"));
             assert!((counted..=counted * 1.07).contains(&pauses), "{name}: {pauses} {counted}");
         }
@@ -90,7 +90,8 @@ mod with_shared {
     #[ignore = "needs NETTRACE_SHARED"]
     fn exceptions_are_thrown_once_and_then_again() {
         for (name, thrown) in [
-            // 4 by each of 20 /throws, 10 of /logs, and of 3 /boom and 3 /refused one and two.
+            // 4 for each of 20 /throws, 10 for /logs, one for each of 3 /boom, and two for each of
+            // 3 /refused.
             ("dt-default", "138 exceptions (99 thrown, 39 rethrown)"),
             ("dt-noinline", "138 exceptions (99 thrown, 39 rethrown)"),
             ("dt-good", "58 exceptions (19 thrown, 39 rethrown)"),
@@ -110,7 +111,7 @@ mod with_shared {
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]
     fn samples_are_where_the_planted_time_went() {
-        // The regex computes, in each of ten requests; its handler is inlined in one build.
+        // The regular expression computes in each of ten requests. One build inlines its handler.
         for (name, method) in [
             ("dt-default", "dynamicClass.lambda_method142"),
             ("dt-noinline", "Validation.CheckEmail"),
@@ -143,7 +144,7 @@ mod with_shared {
             }
         }
         for (key, count) in by_route("nt-metrics") {
-            // The last is the recorder's, after the last values.
+            // The last request to /stat is the recorder's, after the last values.
             if key.0 != "/stat" {
                 assert_eq!(counts.get(&key), Some(&count), "{key:?}");
             }
@@ -161,7 +162,7 @@ mod with_shared {
             requests.dedup();
             let truth = truth(name);
             let sent = |(path, row): (&String, &serde_json::Value)| {
-                // What goes out of a /checkout comes in as another request.
+                // Each /checkout sends a request that comes in again.
                 row["count"].as_u64().unwrap() * (1 + u64::from(path == "/checkout"))
             };
             let sent: u64 = truth["truth"].as_object().unwrap().iter().map(sent).sum();
@@ -195,7 +196,8 @@ mod with_shared {
             let parts = rows.find(|row| row.name == format!("in GET {path}")).unwrap().parts;
             assert!(parts.await_ns * 100 >= parts.total_ns() * least, "{path}: {parts:?}");
         }
-        // A thread that sleeps in the handler does not return: nothing tells that it waits.
+        // A thread that sleeps in its handler returns to no waiting method, so nothing shows its
+        // wait.
         let mut rows = report.activities.iter();
         let metric = rows.find(|row| row.name == "in GET /metric/#").unwrap().parts;
         assert!(metric.unknown_ns * 100 >= metric.total_ns() * 90, "{metric:?}");

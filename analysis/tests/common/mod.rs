@@ -1,4 +1,4 @@
-//! Streams that were made for tests, and what is made of them.
+//! Helpers that make streams for tests, and read them.
 
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "each test file uses its part")]
 
@@ -16,8 +16,8 @@ use nettrace_testdata::synth::{
 use std::io::Read;
 use std::sync::mpsc;
 
-/// What the reference reader saw: name of the trace, text of its file with this ending, and
-/// its bytes. Every file of the goldens is compared.
+/// Returns the goldens of the reference reader with an ending: name of the trace, text, and bytes
+/// of the trace. Every file of the goldens is compared.
 pub fn goldens(ending: &str) -> Vec<(String, String, Vec<u8>)> {
     let folder = corpus::shared().join("golden");
     let mut found = Vec::new();
@@ -85,7 +85,7 @@ pub fn session(steps: Vec<Step>) -> Session {
     session
 }
 
-/// An event of thread 99, or about another one.
+/// Makes an event of thread 99, or about another thread.
 pub fn event(
     event_type: usize,
     thread: usize,
@@ -141,8 +141,8 @@ pub fn read(session: &Session, options: AnalysisOptions) -> Finished {
     analysis.finish().unwrap()
 }
 
-/// The marks of a trace: those that were complete before its end, and the others. A damaged
-/// trace is read as far as it goes.
+/// Returns the marks of a trace that were complete before its end, and the others. A damaged trace
+/// is read as far as possible.
 pub fn marks_of(bytes: &[u8]) -> (Vec<TimelineMark>, Vec<TimelineMark>) {
     struct Marks(mpsc::Sender<TimelineMark>);
 

@@ -1,4 +1,4 @@
-//! Allocations and the rate of them, in the reports and in the summary.
+//! Allocations and their rate, in the report and in the summary.
 
 use crate::common::{self, LOAD, TICK};
 use crate::script::{SAMPLED, Script, report, report_with, text};
@@ -51,13 +51,13 @@ fn ticks_and_random_samples_measure_the_same_and_are_not_added() {
         (AllocEvent::AllocationTick, 2, 1_000_000)
     );
     assert_eq!((ticks.objects, ticks.bytes_error), (None, None));
-    // A sampled object of 24 bytes stands for 102,411.5 bytes, one of 100 times the
-    // distance for itself.
+    // A sampled object of 24 bytes stands for 102,411.5 bytes. An object of 100 times the mean
+    // distance between samples stands for itself.
     let types: Vec<_> =
         random.types.iter().map(|row| (&*row.type_name, row.bytes, row.objects)).collect();
     assert_eq!(types, [("Large", 10_240_000, Some(1)), ("Small", 204_823, Some(8_534))]);
     assert_eq!(random.types[0].large_bytes, 10_240_000);
-    // Each of the small ones has a standard error of about all it stands for.
+    // The standard error of a small object is about as large as the bytes it stands for.
     let error = random.types[1].bytes_error.unwrap();
     assert!((144_000..146_000).contains(&error), "{error}");
     assert_eq!(random.types[0].bytes_error, Some(0));
@@ -75,7 +75,7 @@ fn ticks_and_random_samples_measure_the_same_and_are_not_added() {
     );
 }
 
-/// A tick of 1,000 bytes at a stack, so long after the event before.
+/// Makes a tick of 1,000 bytes at a stack, `later` after the event before.
 fn tick_at(later: u32, stack: &[u64]) -> Step {
     let values = vec![
         Value::U32(0),
@@ -103,7 +103,7 @@ fn allocations_of_one_type_at_stacks_with_equal_names_are_one_row() {
         vec![
             common::method(LOAD, 1, 0x1000, 0x100, "N.T.A"),
             common::method(LOAD, 2, 0x2000, 0x100, "N.T.B"),
-            // The same calls at other places of the code.
+            // Equal calls at other addresses of the code.
             tick_at(1, &[0x1010, 0x2020]),
             tick_at(1, &[0x1018, 0x2020]),
             tick_at(1, &[0x1018, 0x2040]),
@@ -128,7 +128,7 @@ fn the_rate_of_allocation_is_over_all_the_time_that_is_looked_at() {
     let rate = |filter: Filter| {
         of_session(Alloc::default(), steps.clone(), filter).sources[0].bytes_per_second
     };
-    // The length of a trace has its last nanosecond, as `info` says it.
+    // The length of a trace includes its last nanosecond, as in `info`.
     let assert_rate = |filter: Filter, expected: f64| {
         let rate = rate(filter).expect("there is time between the events");
         assert!((rate / expected - 1.0).abs() < 1e-5, "{rate} {expected}");
@@ -198,7 +198,7 @@ fn counted_objects_have_names_of_types_if_the_stream_has_them() {
     let script = Script::new()
         .event(10, 0, 20, counted(0x70, 3, 72))
         .event(20, 0, 20, counted(0x80, 1, 40))
-        // The name comes after its first use.
+        // The name of the type comes after its first use.
         .event(30, 0, 15, named)
         .event(40, 1, 20, counted(0x70, 2, 48));
     let report: AllocReport = report(Alloc::default(), script.steps);

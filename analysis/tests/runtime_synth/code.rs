@@ -1,4 +1,4 @@
-//! Compilation, the thread pool, and what is loaded.
+//! Compilation, the thread pool, and loaded assemblies.
 
 use crate::script::{BIND_STARTS, BIND_STOPS, Script, report, report_with, text};
 use nettrace_analysis::Filter;
@@ -43,11 +43,11 @@ fn compiling_is_paired_by_thread_and_method() {
         .event(60, 0, 143, loaded(1, 900, JITTED | R2R_REJECTED | 3 << 7, "Outer"))
         .event(90, 1, 143, loaded(1, 700, JITTED | TIER1, "Outer"))
         .event(91, 1, 284, vec![Value::U16(0), Value::U32(0), Value::U32(1)])
-        // Its beginning was lost.
+        // The start of this compilation was lost.
         .event(95, 1, 143, loaded(3, 70, JITTED | TIER1, "Late"))
-        // Precompiled: not compiled here.
+        // Precompiled methods are not compiled here.
         .event(96, 1, 143, loaded(4, 70, 0, "Ready"))
-        // Its end was lost.
+        // The end of this compilation was lost.
         .event(97, 0, 145, jitting(9, 30, "Open"));
     let report: JitReport = report(Jit::default(), script.steps);
     let rows: Vec<_> = report
@@ -102,7 +102,7 @@ fn code_that_is_compiled_for_the_first_time_is_not_compiled_in_the_background() 
         .event(10, 0, 283, vec![Value::U16(0), Value::U32(1)])
         .event(20, 0, 145, jitting(1, 100, "Again"))
         .event(30, 0, 143, loaded(1, 700, JITTED | TIER1, "Again"))
-        // The end of its work in the background was lost.
+        // The end of the method's compilation in the background was lost.
         .event(40, 0, 145, jitting(2, 100, "First"))
         .event(50, 0, 143, loaded(2, 900, JITTED | 3 << 7, "First"));
     let report: JitReport = report(Jit::default(), script.steps);
@@ -111,7 +111,7 @@ fn code_that_is_compiled_for_the_first_time_is_not_compiled_in_the_background() 
     assert_eq!((report.totals.background, report.totals.background_duration_ns), (1, 10));
 }
 
-/// The nine names that decisions of the compiler begin with.
+/// Returns the fields of a compiler's decision: nine names, and then `rest`.
 fn decided(rest: &[Value]) -> Vec<Value> {
     let mut values: Vec<Value> =
         ["N.T", "M", "()", "N.T", "Caller", "()", "N.T", "Callee", "()"].map(text).to_vec();
@@ -156,13 +156,13 @@ fn starvation_is_detected_and_waiting_work_measured() {
         .event(10, 0, 57, workers(2))
         .event(20, 0, 61, work(7))
         .event(30, 1, 62, work(7))
-        // The same id again.
+        // The id is used again.
         .event(40, 0, 61, work(7))
         .event(100, 2, 55, adjust(3, 6))
         .event(600, 2, 55, adjust(4, 6))
         .event(640, 1, 62, work(7))
         .event(700, 2, 55, adjust(3, 2))
-        // Handed in before the session; never taken up.
+        // Enqueued before the session; and, below, never dequeued.
         .event(710, 1, 62, work(99))
         .event(720, 0, 61, work(8))
         .event(730, 0, 57, workers(u32::MAX));
@@ -179,7 +179,7 @@ fn starvation_is_detected_and_waiting_work_measured() {
     let queue: Vec<_> = report.queue.iter().map(|point| (point.ts_ns, point.last)).collect();
     assert_eq!(queue, [(20, 1.0), (30, 0.0), (40, 1.0), (640, 0.0), (720, 1.0)]);
     let points: Vec<_> = report.workers.iter().map(|point| (point.ts_ns, point.last)).collect();
-    // What adjustments aim at is not what there is.
+    // The target of an adjustment is not the number of workers.
     assert_eq!(points, [(10, 2.0), (730, 4_294_967_295.0)]);
 }
 
@@ -222,9 +222,9 @@ fn assemblies_come_and_go_and_searches_nest() {
         .event(10, 0, 154, assembly(1, "A"))
         .of_type(15, 0, BIND_STOPS, answer("A", true, "/a.dll"))
         .event(20, 0, 155, assembly(1, "A"))
-        // The id is given to another.
+        // Another assembly gets the id.
         .event(30, 0, 154, assembly(1, "C"))
-        // Unloaded, but its load was before the session.
+        // This assembly was loaded before the session.
         .event(40, 0, 155, assembly(2, "D"));
     let report: LoaderReport = report(Loader::default(), script.steps);
     let rows: Vec<_> =

@@ -1,4 +1,4 @@
-//! Collections, and the stops of all threads that they are in.
+//! Collections, and their pauses.
 
 use crate::script::{Script, report, report_with};
 use nettrace_analysis::Filter;
@@ -17,7 +17,7 @@ fn a_background_collection_has_several_pauses_and_the_foreground_one_within_has_
     let script = Script::new()
         .suspend(10, 12, 0, 1)
         .start(14, 0, [1, 2, 1, 1])
-        // The collector's thread lets go.
+        // The collector's thread resumes the others.
         .restart(20, 22, 1)
         .suspend(40, 41, 2, 1)
         .start(42, 2, [2, 0, 0, 2])
@@ -40,13 +40,12 @@ fn a_background_collection_has_several_pauses_and_the_foreground_one_within_has_
     );
     assert_eq!((foreground.pause_ns, foreground.since_last_ns), (13, Some(28)));
     assert_eq!((background.heap_after_bytes, foreground.heap_after_bytes), (Some(150), Some(250)));
-    // The heap was largest before the foreground collection, while the background one
-    // ran.
+    // The heap was largest before the foreground collection, during the background one.
     assert_eq!(
         (foreground.heap_before_bytes, background.heap_peak_bytes),
         (Some(5_000), Some(5_000))
     );
-    // 35 bytes survived of 1,000 in generation 0.
+    // 35 of 1,000 bytes in generation 0 survived.
     assert_eq!(
         (foreground.survival_percent, foreground.fragmentation_bytes),
         (Some(3.5), Some(75))
@@ -94,14 +93,14 @@ fn stops_without_a_start_are_ignored_and_collections_under_way_are_partial() {
 
 #[test]
 fn lost_events_spoil_their_collection_alone() {
-    // A whole collection, one with an event missing, a whole one.
+    // Three collections, of which the second lacks an event.
     let events = |script: Script| script.whole(10, 1, 0).whole(50, 2, 1).whole(90, 3, 0).steps;
     let all = events(Script::new());
     assert_eq!(all.len(), 21);
     for lost in 7..14 {
         let mut steps = all.clone();
         let Step::Event(removed) = steps.remove(lost) else { panic!("an event") };
-        // Later ones stay where they are.
+        // Later events keep their times.
         if let Some(Step::Event(next)) = steps.get_mut(lost) {
             next.ticks_later += removed.ticks_later;
         }
@@ -115,7 +114,7 @@ fn lost_events_spoil_their_collection_alone() {
             assert_eq!((row.pause_ns, row.duration_ns), (20, Some(6)), "without event {lost}");
         }
         assert_eq!(found.totals.count + found.totals.incomplete, found.collections.len() as u64);
-        // Only the sizes are missing when the event with the sizes is.
+        // Without the event with the sizes, only the sizes are missing.
         let second = found.collections.iter().find(|row| row.number == 2);
         assert_eq!(second.is_some(), lost != 9, "without event {lost}");
         if let Some(second) = second {
@@ -124,8 +123,8 @@ fn lost_events_spoil_their_collection_alone() {
                 matches!(lost, 10 | 11),
                 "without event {lost}"
             );
-            // Nor does one that says that all threads stand still, or are let go, hide
-            // when its stop began and ended.
+            // Nor do the events that all threads are suspended, or are being resumed, hide when the
+            // pause began and ended.
             assert_eq!(second.is_complete, matches!(lost, 8 | 11 | 12), "without event {lost}");
         }
     }
@@ -153,7 +152,7 @@ fn the_heaps_of_server_collection_are_joined() {
     assert_eq!((row.mark_ns, row.plan_ns, row.sweep_ns), (Some(15_000), Some(60_000), None));
     assert_eq!((row.relocate_ns, row.compact_ns), (Some(70_000), Some(80_000)));
     assert_eq!((row.fragmentation_bytes, row.fragmentation_percent), (Some(330), Some(11.0)));
-    // 200 of 880 bytes of objects in each of ten.
+    // 200 of 880 bytes survived in each of the five generations of both heaps.
     assert_eq!(row.survival_percent, Some(200.0 * 100.0 / 880.0));
     assert_eq!((row.memory_load_percent, row.reason), (Some(40), GcReason::AllocLarge));
     let loh = &row.generations[3];
@@ -180,15 +179,14 @@ fn stops_for_other_reasons_are_no_pauses_and_threads_that_stop_others_take_turns
         .restart(18, 21, 0);
     let (report, events) = report_with(Gc::default(), script.steps, Filter::default());
     assert_eq!(pauses(&report), [(1, vec![(11, 10)])]);
-    // Stops alone are not about collections: a trace with none but the sampler's lacks
-    // the events.
+    // Suspensions alone do not show collections, because the sampler suspends threads, too.
     assert_eq!(events, 2);
 }
 
 #[test]
 fn a_stop_that_ends_within_another_leaves_that_its_pause() {
-    // The sampler on thread 2 stops all between the release by the collection's thread
-    // and its return, or begins before it and returns after it.
+    // The sampler on thread 2 suspends all threads between the resumption by the collection's
+    // thread and its return, or begins before it and returns after it.
     let asked = |script: Script, at| {
         script.event(
             at,
@@ -204,7 +202,7 @@ fn a_stop_that_ends_within_another_leaves_that_its_pause() {
     let script = plain(script, 22, 0, 3);
     let script = asked(script, 30).suspend(31, 32, 0, 1).start(33, 0, [2, 0, 0, 0]).end(34, 0, 2);
     let script = plain(plain(plain(plain(script, 35, 0, 7), 36, 2, 8), 37, 0, 3), 38, 2, 7);
-    // The next collection begins and ends before the sampler is back.
+    // The next collection begins and ends before the sampler returns.
     let script =
         script.suspend(39, 40, 1, 1).start(41, 1, [3, 0, 0, 0]).end(42, 1, 3).restart(43, 44, 1);
     let script = plain(script, 45, 2, 3);
@@ -216,8 +214,7 @@ fn a_stop_that_ends_within_another_leaves_that_its_pause() {
 #[test]
 fn events_after_the_end_of_a_background_collection_belong_to_it() {
     let row = [1_000, 100, 0, 600, 40, 0, 0, 0, 300, 0];
-    // Thread 1 is the collector's. Between its events a blocking collection begins, reports
-    // and ends.
+    // Thread 1 is the background collector's. A whole blocking collection comes between its events.
     let script = Script::new()
         .suspend(10, 12, 0, 1)
         .start(14, 0, [1, 2, 0, 1])
@@ -244,8 +241,8 @@ fn events_after_the_end_of_a_background_collection_belong_to_it() {
     assert_eq!(background.generations[2].free_bytes, Some(40));
     assert_eq!((blocking.heap_before_bytes, blocking.heap_after_bytes), (Some(10_000), Some(250)));
     assert_eq!((blocking.is_concurrent, blocking.is_compacting), (Some(false), Some(true)));
-    // The background one left 560 bytes of objects in each of three, known only when the
-    // next had begun.
+    // The background collection left 560 bytes in each of three generations, which is reported only
+    // when the next has begun.
     assert_eq!(
         (background.allocated_bytes, blocking.allocated_bytes),
         (None, Some(3 * (2_000 - 560)))

@@ -1,4 +1,4 @@
-//! What the reports of the runtime's doings make of streams that were made for them.
+//! Reports on the runtime, from synthetic streams.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod alloc;

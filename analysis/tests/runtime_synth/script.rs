@@ -1,4 +1,4 @@
-//! Streams of the runtime's events, and the reports of them.
+//! Synthetic streams of the runtime's events, and their reports.
 
 use crate::common::{RUNTIME, filtered, native};
 use nettrace_analysis::Filter;
@@ -6,7 +6,7 @@ use nettrace_analysis::report::{Report, ReportPass};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{Session, SessionEvent, SessionThread, Step, Value, Version};
 
-/// Events of the runtime, by id: the place in this list is the type.
+/// Id and version of the runtime's events. The index in the list is the event type.
 const TYPES: [(u32, u8); 29] = [
     (1, 2),
     (2, 1),
@@ -72,7 +72,7 @@ pub(crate) fn report<R: Report>(report: R, steps: Vec<Step>) -> R::Output {
     report_with(report, steps, Filter::default()).0
 }
 
-/// Places events at times, which must grow.
+/// A builder of a stream, with events at ascending times.
 pub(crate) struct Script {
     now: u32,
     pub(crate) steps: Vec<Step>,
@@ -135,7 +135,7 @@ impl Script {
         self.event(at, thread, 2, vec![Value::U32(number), Value::U32(0), Value::U16(0)])
     }
 
-    /// Each generation has `size` bytes and promoted half of that.
+    /// Adds sizes of the heap: `size` bytes in each generation, of which half was promoted.
     pub(crate) fn stats(self, at: u32, thread: usize, size: u64) -> Script {
         let pair = [Value::U64(size), Value::U64(size / 2)];
         let mut values: Vec<Value> = std::iter::repeat_n(pair.clone(), 4).flatten().collect();
@@ -151,7 +151,7 @@ impl Script {
         self.event(at, thread, 4, values)
     }
 
-    /// One heap; five times the ten numbers of a generation.
+    /// Adds the history of a heap, with the same ten numbers for each of five generations.
     pub(crate) fn heap(self, at: u32, thread: usize, index: u32, row: [u64; 10]) -> Script {
         let mut values = vec![Value::U16(0)];
         values.extend([0; 6].map(Value::U64));
@@ -177,7 +177,7 @@ impl Script {
         self.event(at, thread, 205, values)
     }
 
-    /// A collection that blocks, from `at` to `at + 20`, on thread 0.
+    /// Adds a blocking collection from `at` to `at + 20`, on thread 0.
     pub(crate) fn whole(self, at: u32, number: u32, generation: u32) -> Script {
         self.suspend(at, at + 2, 0, 1)
             .start(at + 4, 0, [number, generation, 0, 0])
