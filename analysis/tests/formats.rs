@@ -76,7 +76,7 @@ fn every_format_is_deterministic_and_fails_without_samples() {
         let once = convert(&some).unwrap();
         assert!(!once.is_empty() && Some(&once) == convert(&some).as_ref(), "{}", format.name);
         match format.name {
-            // Without events, the output is empty, and no error.
+            // A trace without events is no error: its output is empty.
             "ndjson" => assert_eq!(convert(&none).as_deref(), Some(&b""[..])),
             "csv" => {
                 assert_eq!(convert(&none).unwrap().iter().filter(|byte| **byte == b'\n').count(), 1)

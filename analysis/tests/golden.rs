@@ -28,7 +28,7 @@ fn names() -> NameOptions {
 fn analysis<'c>() -> Analysis<'c> {
     let mut options = AnalysisOptions::default();
     options.names = names();
-    // The reference reader shows stacks as they are stored.
+    // The reference reader shows stacks as the trace stores them.
     options.cut_stacks = CutStacks::Keep;
     Analysis::new(options)
 }
@@ -42,7 +42,7 @@ fn normalised(frame: &str) -> String {
     }
     match frame.split_once('!') {
         Some(("ManagedModule", name)) => name.to_owned(),
-        // A method's own exclamation marks are those of its generic parameters.
+        // An exclamation mark in brackets belongs to a generic parameter.
         Some((module, name)) if !module.contains(['(', '[', '<']) => {
             format!("{}!{name}", module.to_lowercase())
         }
@@ -60,7 +60,7 @@ fn lines(text: &str) -> BTreeMap<String, u64> {
     lines
 }
 
-/// The traces for which there are folded goldens, by name.
+/// Returns name, folded golden and bytes of each trace that has such a golden.
 fn folded_goldens() -> Vec<(String, BTreeMap<String, u64>, Vec<u8>)> {
     let goldens = common::goldens(".folded.txt.gz").into_iter();
     goldens.map(|(name, text, bytes)| (name, lines(&text), bytes)).collect()
@@ -79,7 +79,7 @@ fn folded(bytes: &[u8]) -> BTreeMap<String, u64> {
     let mut analysis = analysis();
     analysis.add((Format::by_name("folded").unwrap().make)(Box::new(&mut out), &options));
     read(analysis, bytes);
-    // Of threads that waited: the reference reader does not tell them apart.
+    // Waiting threads are kept, because the reference reader does not tell them apart.
     let all = std::str::from_utf8(&out).unwrap().lines();
     let all: Vec<&str> = all.map(|line| line.strip_prefix("(waiting);").unwrap_or(line)).collect();
     lines(&all.join("\n"))
@@ -91,7 +91,7 @@ fn all_rows() -> TopNOptions {
     options
 }
 
-/// Frames without names that follow each other become one.
+/// Joins consecutive frames without names to one.
 fn with_runs_joined(lines: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let mut joined = BTreeMap::new();
     for (stack, count) in lines {
@@ -106,7 +106,7 @@ fn with_runs_joined(lines: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
 fn every_address_inside_a_symbol_of_a_version_6_trace_is_named() {
     let trace = corpus::trace("one-collect-v6/cpu-and-switches.nettrace");
     let bytes = trace.bytes();
-    // The symbols, read without the model.
+    // Reads the symbols without the model.
     let mut symbols = Vec::new();
     let mut reader = Reader::from_slice(&bytes);
     while let Some(event) = reader.next_event().unwrap() {
@@ -164,8 +164,7 @@ mod with_shared {
         for (name, mut golden, bytes) in folded_goldens() {
             let mut ours = folded(&bytes);
             if name == "one-collect-v6/cpu" {
-                // It cuts what it cannot name off: an unmapped leaf on unmapped callers is
-                // one `!?` there.
+                // The reference reader shows an unmapped leaf with unmapped callers as one `!?`.
                 ours = with_runs_joined(&ours);
                 golden = with_runs_joined(&golden);
             }

@@ -262,7 +262,7 @@ export function overviewView(trace, route, range, extent) {
   );
 }
 
-// Returns a command line in one line, which a click shows completely.
+// Returns a command line, cut to one line until a click shows all of it.
 export function command(text) {
   if (text.length < 60) return text;
   return el('details', { class: 'command' }, el('summary', null, text), el('code', null, text));
