@@ -13,7 +13,8 @@ pub enum BlockKind {
     Event,
     /// Descriptions of event types ([FORMAT.md 6.4](crate::format_guide#6.4), 7.3).
     Metadata,
-    /// Sequence point with the last sequence numbers of threads ([FORMAT.md 6.9](crate::format_guide#6.9), 7.9).
+    /// Sequence point with the last sequence numbers of threads
+    /// ([FORMAT.md 6.9](crate::format_guide#6.9), 7.9).
     SequencePoint,
     /// Stacks ([FORMAT.md 6.8](crate::format_guide#6.8), 7.5).
     Stack,

@@ -71,7 +71,7 @@ fn t061_a_header_size_below_20_loses_the_block_and_not_the_next_one() {
             [(Class::BlockLost, start, Fault::HeaderSize(5000))]
         );
     }
-    // In a metadata block: its definitions are lost, the events are there.
+    // If it is a metadata block, its definitions are lost, but the events are delivered.
     let mut stream = opened(Version::V4);
     let block = EventBlock::new([Blob::definition(11, START, definition(1).encode())]);
     stream.metadata_blobs(&EventBlock { header_size: Some(18), ..block });

@@ -1,4 +1,4 @@
-//! Blobs that are wrong, and what is lost with them (FORMAT.md 6.3, 13.2).
+//! Tests of faulty blobs, and of the bytes that are lost with them (FORMAT.md 6.3, 13.2).
 
 use crate::snapshot::read;
 use crate::streams::{START, V4_AND_V6, begun, event, events};
@@ -6,9 +6,9 @@ use crate::streams::{block_of, last_event_block};
 use nettrace_parser::{Class, Fault};
 use nettrace_testdata::synth::*;
 
-/// Asserts that with two good blobs, then `wrong` and one more good blob in one block,
-/// the rest from `wrong` on is lost and nothing else: with another block after it, close
-/// to the end of the input, and far from it.
+/// Asserts that in a block of two good blobs, `wrong` and another good blob, exactly the bytes from
+/// `wrong` on are lost. The block is tried with another block after it, close to the end of the
+/// input and far from it.
 fn assert_rest_is_lost(version: Version, layout: BlobLayout, wrong: &Row, fault: Fault) {
     for further in [0, 1, 20] {
         let mut stream = begun(version);
@@ -66,7 +66,7 @@ fn t064_a_payload_size_beyond_the_block_keeps_the_blobs_before_it() {
             &wrong.into(),
             Fault::PayloadSize(0),
         );
-        // A payload that would fit if it took a byte of what follows the block.
+        // A payload that would need a byte from after the block.
         assert_cut_off_is_lost(
             version,
             &[flag::PAYLOAD_SIZE, 1, 4, 7, 7, 7],
@@ -167,7 +167,7 @@ fn t066_a_varuint32_of_six_bytes_and_a_varuint64_of_eleven_are_refused_80_00_is_
             }
         }
     }
-    // The whole of real looking blocks with needless bytes.
+    // Whole blocks whose varuints have needless bytes.
     for version in V4_AND_V6 {
         for needless in [1, 4, 9] {
             let mut stream = begun(version);

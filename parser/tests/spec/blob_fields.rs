@@ -1,4 +1,4 @@
-//! What single fields of a blob header mean (FORMAT.md 6.2, 6.3, 7.4).
+//! Tests of single fields of a blob header (FORMAT.md 6.2, 6.3, 7.4).
 
 use crate::blob_headers::Header;
 use crate::snapshot::{ordered, read};
@@ -191,8 +191,8 @@ fn t073_min_and_max_in_the_block_header_are_reported_and_never_used_to_drop_even
             let block = EventBlock::new([event(1, 1), event(2, 2), event(3, 3)]);
             stream.event_block(&EventBlock { min_ticks: Some(min), max_ticks: Some(max), ..block });
             stream.end();
-            // Times are a contradiction if rows lie outside of them; those that cannot be
-            // are none.
+            // Impossible times in a block's header are ignored; possible ones are a contradiction
+            // if a row lies outside of them.
             let fits = max < min || max == 0;
             for outcome in [read(&stream.bytes), ordered(&stream.bytes)] {
                 assert_eq!(outcome.ticks(), at([1, 2, 3]));

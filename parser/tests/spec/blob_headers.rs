@@ -64,7 +64,7 @@ fn t051_the_high_bit_of_an_uncompressed_metadata_id_means_not_sorted() {
     }
 }
 
-/// Creates a stream that defines two of everything an event may refer to.
+/// Creates a stream that defines two types, threads, stacks and label lists.
 fn with_two_of_everything(version: Version) -> Stream {
     let mut stream = opened(version);
     if version == Version::V6 {
@@ -80,8 +80,8 @@ fn with_two_of_everything(version: Version) -> Stream {
     stream
 }
 
-/// The facts of a compressed header: metadata id, number, capture thread, processor,
-/// thread, stack, activities, label, sorted, payload.
+/// Fields of a compressed header: metadata id, number, capture thread, processor, thread, stack,
+/// activities, label list, sorted, payload.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Header {
     pub(crate) metadata_id: u32,
@@ -148,7 +148,7 @@ fn second_of_two() -> Blob {
     }
 }
 
-/// Returns the two events when the second one has just these flags.
+/// Returns two events, of which the second has exactly these flags.
 fn two_with_flags(version: Version, flags: u8) -> (Header, Header, Outcome) {
     let mut stream = with_two_of_everything(version);
     let mut second = Blob { flags: Some(flags), ..second_of_two() };
@@ -163,7 +163,7 @@ fn two_with_flags(version: Version, flags: u8) -> (Header, Header, Outcome) {
     (Header::from_seen(&outcome.events[0]), Header::from_seen(&outcome.events[1]), outcome)
 }
 
-/// Returns what the second event is if its header says nothing but the time.
+/// Returns the second event for a header that stores only the time.
 fn nothing_said(first: &Header) -> Header {
     let (number, capture_thread, processor) = first.capture;
     Header {
@@ -221,8 +221,7 @@ fn t053_with_flags_0_everything_is_inherited_and_the_number_grows_by_one() {
     }
 }
 
-/// Reads a block whose blobs have these flags each, and returns the numbers that they
-/// get.
+/// Reads a block of blobs, each with its flags and number.
 fn numbered(version: Version, blobs: &[(u8, u32)]) -> Outcome {
     let mut stream = begun(version);
     let first = flag::METADATA_ID | flag::CAPTURE | flag::THREAD | flag::PAYLOAD_SIZE;
@@ -260,8 +259,8 @@ fn t055_a_delta_of_2_32_1_leaves_the_number_as_it_is_and_goes_on_from_2_32_1_to_
         let outcome = numbered(version, &[(flag::CAPTURE, 1), (0, 2), (flag::CAPTURE, 2), (0, 3)]);
         assert_eq!(outcome.numbers(), [1, 2, 2, 3]);
         let row = outcome.events[2].offset as usize;
-        // A number that comes again: in version 4 another thread of the same id, which
-        // began at 1.
+        // In version 4 a repeated number belongs to another thread with the same id, which began at
+        // 1.
         if version == Version::V4 {
             assert_eq!((outcome.lost, outcome.restarts, outcome.damage()), (1, 1, vec![]));
         } else {

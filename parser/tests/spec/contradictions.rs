@@ -1,4 +1,4 @@
-//! What no sound writer writes (`FORMAT.md` 13.6).
+//! Tests of streams that no correct writer writes (`FORMAT.md` 13.6).
 
 use crate::streams::*;
 use nettrace_parser::check::Findings;
@@ -30,7 +30,7 @@ fn rows_behind_one_outside_the_times_of_its_block_are_given_and_their_numbers_pr
         let block = EventBlock::new([on(11, 1, 1), on(11, 2, 9), on(11, 3, 9), on(11, 7, 9)]);
         let times = (Some(START + 1), Some(START + 5));
         stream.event_block(&EventBlock { min_ticks: times.0, max_ticks: times.1, ..block });
-        // What lies between 7 and 9 is not known, but what lies between 9 and 12 is.
+        // Events between 7 and 9 are unknown, but events between 9 and 12 are known to be lost.
         events(&mut stream, [on(11, 9, 10), on(11, 12, 11)]);
         stream.end();
         let (given, findings, losses) = read(&stream.bytes);
@@ -106,8 +106,8 @@ fn a_thread_that_no_sequence_point_lists_is_one_whose_id_is_wrong() {
         matches!(findings[..], [(Class::Contradiction, _, Fault::StrayThread(77))]),
         "{findings:?}"
     );
-    // Two seem to be lost before 77's first number, and two of 11's, which are
-    // those of 77.
+    // Two events seem to be lost before the first number of thread 77, and two of thread 11. They
+    // are the same events.
     assert_eq!((losses.total(), losses.by_thread().len()), (0, 0));
 }
 
@@ -123,7 +123,7 @@ fn losses_that_a_sequence_point_confirms_are_counted() {
 
 #[test]
 fn an_id_that_is_listed_twice_counts_for_the_thread_that_wrote_last() {
-    // Of the thread that ended, and of the one that has its id now.
+    // First losses of the ended thread, then of the thread that has its id now.
     for of_old in [500, 3] {
         for is_old_first in [true, false] {
             let listed = |of_new: u32| {
@@ -136,7 +136,8 @@ fn an_id_that_is_listed_twice_counts_for_the_thread_that_wrote_last() {
             point(&mut stream, 700, &listed(20));
             events(&mut stream, (21..=30).map(|number| on(44, number, 700 + u64::from(number))));
             point(&mut stream, 800, &listed(30));
-            // Two are lost, which the list shows before the thread does.
+            // Two events are lost. The list of the sequence point shows it before the next event
+            // does.
             point(&mut stream, 900, &listed(32));
             events(&mut stream, [on(44, 33, 901)]);
             point(&mut stream, 902, &listed(33));
@@ -156,7 +157,7 @@ fn threads_that_a_list_lacks_which_was_not_read_to_its_end_have_not_ended() {
         ..SequencePoint::default()
     };
     let bytes = whole.content(Version::V4).bytes;
-    // The second entry, and the header, are cut.
+    // First the second entry is cut, then the header.
     for len in [bytes.len() - 9, 4] {
         let mut stream = begun(Version::V4);
         events(&mut stream, (1..=100).map(|number| on(11, number, u64::from(number))));
@@ -192,7 +193,7 @@ fn a_thread_that_a_list_did_not_have_yet_does_not_begin_among_rows_that_contradi
     let block = EventBlock::new([on(11, 1, 1), on(11, 2, 9)]);
     let times = (Some(START + 1), Some(START + 5));
     stream.event_block(&EventBlock { min_ticks: times.0, max_ticks: times.1, ..block });
-    // Before the next list nothing shows whether a thread lost events, after it all does.
+    // Only the next list shows whether a thread lost events.
     events(&mut stream, [on(12, 4, 10)]);
     point(&mut stream, 12, &[(11, 2), (12, 4), (13, 5)]);
     events(&mut stream, [on(14, 7, 14)]);
@@ -220,7 +221,7 @@ fn a_first_number_above_2_31_is_wrong_if_the_thread_is_listed_with_a_small_one()
         assert_eq!(losses.total(), 1);
         assert_eq!(losses.restarts(), 0);
     }
-    // A thread that goes on with such numbers has lost those before.
+    // If the thread goes on with such numbers, the numbers before are lost.
     let mut stream = begun(Version::V4);
     events(&mut stream, [on(11, 1 << 31, 1), on(11, (1 << 31) + 1, 2)]);
     point(&mut stream, 4, &[(11, (1 << 31) + 1)]);
@@ -285,7 +286,7 @@ fn ids_whose_definitions_are_known_to_be_lost_are_no_contradiction_in_any_later_
 #[test]
 fn gaps_before_a_sequence_point_take_no_room_from_those_after_it() {
     let mut stream = begun(Version::V6);
-    // More than are remembered: each number leaves one out.
+    // More gaps than a reader remembers.
     const GAPS: u32 = 5000;
     events(&mut stream, (1..=GAPS).map(|n| on(11, 2 * n, u64::from(n))));
     point(&mut stream, 5001, &[(11, 2 * GAPS)]);
@@ -430,7 +431,7 @@ fn a_listed_number_from_which_its_thread_does_not_go_on_is_no_loss() {
         "{findings:?}"
     );
     assert_eq!((losses.total(), losses.restarts()), (0, 0));
-    // A thread that does go on from there has lost them.
+    // If the thread goes on from there, the events are lost.
     let mut stream = begun(Version::V4);
     events(&mut stream, [on(11, 1, 1), on(11, 2, 2)]);
     point(&mut stream, 3, &[(11, 1002)]);
@@ -484,7 +485,7 @@ fn rows_of_zeros_of_version_6_are_a_contradiction() {
     stream.end();
     let block = stream.nth(PartKind::Event, 0);
     let mut bytes = stream.bytes.clone();
-    // Beyond the block's header and a row, up to the last bytes.
+    // Overwrites all rows after the first, up to the last bytes.
     bytes[block.start + 80..block.end - 8].fill(0);
     let (_, findings) = known(&bytes);
     assert!(findings.contains(&Fault::Zeros), "{findings:?}");

@@ -226,8 +226,8 @@ fn t183_after_a_lost_block_a_stack_block_that_starts_again_at_a_known_id_clears_
             let notes: Vec<_> =
                 outcome.findings.iter().filter(|finding| finding.class == Class::Note).collect();
             if is_lost {
-                // A sequence point may have been lost with the block: the old id 2 is not
-                // believed.
+                // A sequence point may have been lost with the block, so the old stack 2 is not
+                // used.
                 assert_eq!(stacks, [&[0xb][..], &[0xc], &[]]);
                 let seen: Vec<_> = notes.iter().map(|note| (note.offset, note.fault)).collect();
                 assert_eq!(
@@ -246,7 +246,7 @@ fn t183_after_a_lost_block_a_stack_block_that_starts_again_at_a_known_id_clears_
                 assert_eq!(notes.len(), 1);
             }
         }
-        // A block that goes on after the known ids clears nothing.
+        // A block whose ids follow the known ones clears nothing.
         let mut stream = begun(version);
         stream.stack_block(&StackBlock::new(1, 8, &[[0xa], [0xb]]));
         stream.event_block(&broken());
@@ -271,7 +271,7 @@ fn t183_after_a_lost_block_a_stack_block_that_starts_again_at_a_known_id_clears_
         let stacks: Vec<_> = outcome.events.iter().map(|event| event.stack[0]).collect();
         assert_eq!((outcome.ticks(), stacks), (at([5, 9]).to_vec(), vec![0xc, 0xa]));
     }
-    // The same of label lists.
+    // Label lists are treated alike.
     let mut stream = begun(Version::V6);
     stream.label_list_block(&LabelListBlock::new(
         1,
@@ -328,9 +328,8 @@ fn t184_notes_are_counted_by_kind_and_capped() {
         assert_eq!((damage.count_like(notes[0]), damage.count_like(notes[64])), (200, 10 - sure));
         assert_eq!(read(&stream.bytes).finding_counts[&Class::Note], 210 - sure);
     }
-    // Losses have a limit and are counted in the same way, and everything that can be
-    // read is read: also after a block whose end is missing after more broken ones than
-    // are kept.
+    // Losses beyond the limit of kept ones are counted, too. Everything readable is read, even
+    // after a block without its end that follows more broken blocks than are kept.
     let mut stream = begun(Version::V4);
     for number in 1..=100 {
         let mut block = StackBlock::new(number, 8, &[[7], [8]]);
@@ -393,7 +392,7 @@ fn t185_a_stream_of_a_million_empty_metadata_definitions_stays_within_the_limits
                 known.push(event.metadata().is_some());
             }
         });
-        // The oldest are gone, at least half of what fits is there.
+        // The oldest are dropped, and at least half of the limit is kept.
         assert_eq!(known, [false, true, true]);
         let faults: Vec<_> =
             reader.damage().findings().iter().map(|finding| finding.fault).collect();
@@ -402,8 +401,7 @@ fn t185_a_stream_of_a_million_empty_metadata_definitions_stays_within_the_limits
         );
         assert_eq!(reader.statistics().rows(BlockKind::Metadata), u64::from(COUNT));
         assert!(!reader.damage().is_damaged() && reader.is_complete());
-        // A row takes some 200 bytes, and a table that grows by half is there twice for a
-        // moment.
+        // A row takes about 200 bytes, and a growing table exists twice for a moment.
         assert!(usage.peak < rows as u64 * 1024 + (10 << 20), "{usage:?}");
     }
 }

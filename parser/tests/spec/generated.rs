@@ -72,7 +72,7 @@ impl Read for Generated {
     }
 }
 
-/// Bytes that each large block holds beside a few others.
+/// Number of filler bytes in each large block.
 pub(crate) const FILLER: u64 = 0xff_f000;
 
 /// Adds more than 4 GiB of large blocks. In version 6 they are blocks of an unknown kind,

@@ -43,7 +43,7 @@ fn t086_an_unknown_type_code_makes_the_event_opaque_from_there_on_keeps_its_name
         if (20..=26).contains(&code) {
             continue;
         }
-        // In V2Params the tag's size leads on, so what follows it is read.
+        // The size of the tag shows where V2Params ends, so the next tag is read.
         let tags = vec![Tag::v2_params(&fields), Tag::opcode(9)];
         let outcome = described(
             Version::V5,
@@ -55,7 +55,7 @@ fn t086_an_unknown_type_code_makes_the_event_opaque_from_there_on_keeps_its_name
             (format!("a: I32; {fault:?}"), Some(9))
         );
         assert_eq!(outcome.events[0].rest, [6]);
-        // In version 6 the fields' sizes do.
+        // In version 6 the sizes of the fields show it.
         let mut stream = opened(Version::V6);
         stream.metadata_rows(&MetadataBlock::new(vec![
             MetadataRow { fields: fields.clone(), optional: vec![Optional::OpCode(9)], ..row(1) },
@@ -104,8 +104,8 @@ fn t087_array_in_a_v1_list_makes_the_event_opaque() {
             (Class::Note, Fault::TypeCode(19))
         );
     }
-    // Inside an object the object is not known to its end, so it and all after it are
-    // opaque.
+    // If the type is inside an object, the end of the object is unknown, so the object and all
+    // after it are opaque.
     let object =
         FieldType::Object(vec![field("i", FieldType::Byte), field("x", FieldType::Byte.array())]);
     let fields = vec![field("a", FieldType::Int32), field("o", object)];

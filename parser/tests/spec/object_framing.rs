@@ -11,7 +11,7 @@ use nettrace_parser::{BlockKind, Class, Fault, Limits, Reader};
 use nettrace_testdata::synth::*;
 use std::collections::BTreeSet;
 
-/// The most bytes that a reader may reserve because of any count or size in a stream.
+/// Maximum number of bytes that a reader may reserve because of a count or size in a stream.
 const SMALL: u64 = 64 * 1024;
 
 /// Reads from a slice, and returns what that allocated.
@@ -118,7 +118,7 @@ fn t016_a_nullreference_where_an_object_may_begin_ends_the_stream() {
         let outcome = read(&noted);
         assert_eq!((outcome.ticks(), outcome.end_offset), (at([5]).to_vec(), Some(end)));
         assert_eq!(outcome.damage(), [(Class::Note, end, Fault::TrailingBytes(4))]);
-        // But no writer puts a block there: then damage has made the mark.
+        // A block after the mark shows that damage made the mark, because no writer puts one there.
         events(&mut stream, [event(2, 6)]);
         stream.end();
         let outcome = read(&stream.bytes);
@@ -168,8 +168,8 @@ fn t018_a_missing_endobject_tag_loses_the_framing_at_its_offset() {
     }
 }
 
-/// Creates a stream whose second event block has `wrong` done to it, and returns where
-/// that block and the third one begin.
+/// Creates a stream whose second event block is changed by `wrong`. Returns the stream and the
+/// positions of the second and the third event block.
 fn with_wrong_second_block(
     version: Version,
     wrong: impl Fn(&Part) -> Damage,
@@ -430,7 +430,7 @@ fn t027_a_higher_type_version_with_a_known_minimum_is_read_an_unknown_minimum_is
         assert_eq!(outcome.ticks(), at([1, 2]));
         assert!(outcome.is_flawless());
     }
-    // A block that needs more: it alone is lost, its end is known from its size.
+    // Only the block that needs a newer reader is lost, because its size shows its end.
     for minimum in [3, i32::MAX] {
         let stream = with_versions((4, 4), (minimum, minimum));
         let block = stream.nth(PartKind::Event, 0);
@@ -450,7 +450,7 @@ fn t027_a_higher_type_version_with_a_known_minimum_is_read_an_unknown_minimum_is
     );
     assert_eq!(outcome.findings[0].lost_bytes, content.len() as u64 - 5);
     assert!(!outcome.is_complete);
-    // A Trace that needs more: nothing can be read.
+    // A Trace that needs a newer reader makes the stream unreadable.
     let stream = with_versions((5, 5), (2, 2));
     assert_eq!(refused(&stream.bytes), (32 + 7, Fault::MinimumVersion(5)));
 }

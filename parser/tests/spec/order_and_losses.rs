@@ -42,8 +42,7 @@ fn t103_events_between_two_sequence_points_come_out_in_time_order_over_threads()
 #[test]
 fn t104_a_sorted_event_releases_everything_not_younger_than_itself() {
     for version in V4_AND_V6 {
-        // An event that breaks the promise of the mark shows what the mark released: all
-        // up to 10.
+        // An event that is older than the mark shows that the mark released all events up to 10.
         let mut stream = begun(version);
         events(
             &mut stream,
@@ -63,7 +62,7 @@ fn t104_a_sorted_event_releases_everything_not_younger_than_itself() {
         let outcome = ordered(&stream.bytes);
         assert_eq!(threads_and_times(&outcome), [(11, 8), (12, 9), (11, 10), (12, 10), (11, 12)]);
         assert_eq!(outcome.out_of_order, 0);
-        // What is as old as the mark is not too late.
+        // An event with the time of the mark is not too late.
         let mut stream = begun(version);
         events(
             &mut stream,
@@ -113,8 +112,7 @@ fn t106_an_unsorted_change_of_the_capture_thread_is_attributed_to_the_right_thre
     for version in V4_AND_V6 {
         for layout in [BlobLayout::Compressed, BlobLayout::Uncompressed] {
             let mut stream = begun(version);
-            // The thread an event is about stays the same while the one that writes it
-            // changes.
+            // All events are about one thread, but the capture thread changes.
             let of = |capture, number, later| Blob {
                 thread_id: 12,
                 capture_thread_id: capture,
@@ -155,7 +153,7 @@ fn t107_the_end_of_the_stream_releases_everything_also_a_cut_end() {
         stream.end();
         let outcome = ordered(&stream.bytes);
         assert_eq!((outcome.ticks(), outcome.is_complete), (at([5, 6, 8, 9]).to_vec(), true));
-        // No end mark; then the last event cut, too.
+        // First without the end mark, then also without the last event.
         let outcome = ordered(&stream.bytes[..cut]);
         assert_eq!((outcome.ticks(), outcome.is_complete), (at([5, 6, 8, 9]).to_vec(), false));
         let last = stream.nth(PartKind::Event, 0).rows[3].start;
@@ -184,7 +182,7 @@ fn t108_an_event_older_than_one_already_delivered_is_delivered_and_counted() {
             [(11, 10), (12, 20), (11, 15), (12, 5), (11, 40), (12, 39), (12, 41)]
         );
         assert_eq!(outcome.out_of_order, 3);
-        // That a thread of version 4 goes back in time is a contradiction besides.
+        // In version 4 it is also a contradiction if the time of a thread falls.
         let fell = (Class::Contradiction, outcome.events[3].offset, Fault::TimeFalls(START + 5));
         let expected = if version == Version::V4 { vec![fell] } else { vec![] };
         assert_eq!((outcome.lost, outcome.damage()), (0, expected));
@@ -199,8 +197,8 @@ fn t109_the_queue_s_limit_releases_early_and_says_so() {
         events(&mut stream, (1..=12).map(|n| on(11, n, 100 + u64::from(n))));
         events(&mut stream, (1..=6).map(|n| on(12, n, 50 + u64::from(n))));
         stream.end();
-        // The tenth event fills the queue, the older half goes; five are left, so the
-        // next half goes when the first three of the other thread have come.
+        // The tenth event fills the queue, so that the older half is released. Five are left, so
+        // the next half is released after the first three events of the other thread.
         let outcome =
             ordered_within(&stream.bytes, Limits { queue_events: 10, ..Limits::default() });
         let notes: Vec<_> =
@@ -218,7 +216,7 @@ fn t109_the_queue_s_limit_releases_early_and_says_so() {
             (51..=56).chain(101..=112).map(|later| START + later).collect::<Vec<_>>()
         );
         assert_eq!(outcome.out_of_order, 6);
-        // The same by bytes of the stream.
+        // A limit on bytes has the same effect.
         let row = stream.nth(PartKind::Event, 0).rows[1].clone();
         let bytes = (row.end - row.start) as u64 * 9;
         let outcome =
@@ -231,7 +229,7 @@ fn t109_the_queue_s_limit_releases_early_and_says_so() {
             ordered_within(&stream.bytes, Limits { queue_events: 19, ..Limits::default() });
         assert_eq!((outcome.out_of_order, outcome.damage()), (0, vec![]));
         assert!(outcome.events.is_sorted_by_key(|event| event.ticks));
-        // Nor does one whose events may go anyway.
+        // A queue whose events can be released anyway says nothing either.
         let mut stream = begun(version);
         events(&mut stream, (1..=100).map(|n| sorted(on(11, n, u64::from(n)))));
         stream.end();
@@ -388,7 +386,7 @@ fn t116_a_thread_that_is_only_ever_listed_counts_all_its_numbers() {
 #[test]
 fn t117_a_thread_id_listed_twice_in_a_sequence_point_is_accepted() {
     for version in V4_AND_V6 {
-        // The other entry of versions 4 and 5 belongs to another thread that had the id.
+        // In versions 4 and 5 the second entry belongs to an ended thread with the same id.
         let most = if version == Version::V6 { 2 } else { 0 };
         for (listed, expected) in
             [([3, 3], 0), ([3, 1], 0), ([1, 3], 0), ([3, 5], most), ([5, 3], most)]
@@ -439,10 +437,10 @@ fn t119_losses_saturate_and_never_overflow() {
     let outcome = observe(Reader::from_slice(&stream.bytes));
     assert_eq!(outcome.lost, THREADS * (u64::from(u32::MAX) - 1));
     assert_eq!(outcome.lost_by_thread.len(), THREADS as usize);
-    // Restarts that lose as much each time.
+    // Each restart loses as many events.
     let numbers: Vec<u32> = (0..500).flat_map(|_| [u32::MAX, 5]).collect();
     let outcome = lost(Version::V4, &numbers);
-    // From 2^32 − 1 to 5 the number wraps; back it falls.
+    // From 2^32 − 1 to 5 the number wraps; from 5 to 2^32 − 1 it falls.
     assert_eq!(outcome.restarts, 499);
     assert_eq!(outcome.lost, 500 * (u64::from(u32::MAX) - 1 + 5));
     for version in EACH {
@@ -458,8 +456,7 @@ fn t119_losses_saturate_and_never_overflow() {
         let outcome = read(&stream.bytes);
         let expected = match version {
             Version::V3 => 0,
-            // 1 to 2^31: the step is 2^31 − 1. Then 2^32 − 1, and 0 after it, and
-            // 2^31 − 1.
+            // The numbers are 1, 2^31 (a step of 2^31 − 1), 2^32 − 1, 0 and 2^31 − 1.
             _ => {
                 (1_u64 << 31) - 1
                     + ((1 << 31) - 1)

@@ -71,8 +71,8 @@ fn every_number_has_one_test_and_they_stand_in_order() {
     assert_eq!(tests.len(), COUNT);
 }
 
-/// Returns `t012_a_trace_object_is_found` for `12. a Trace object (…) is found`. What is
-/// in parentheses is about the test, and is not part of the sentence.
+/// Returns `t012_a_trace_object_is_found` for `12. a Trace object (…) is found`. Text in
+/// parentheses is about the test, not part of the sentence.
 fn name_of(line: &str) -> Option<String> {
     let (number, sentence) = line.split_once(". ")?;
     let number: usize = number.parse().ok()?;

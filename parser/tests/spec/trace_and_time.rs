@@ -214,7 +214,7 @@ fn t039_a_timestamp_before_the_start_of_the_session_is_a_negative_offset() {
         let nanos: Vec<_> = outcome.events.iter().map(|event| event.nanos.unwrap()).collect();
         assert_eq!(nanos, [-333_333_334, 333_333_333]);
     }
-    // Too far to say is still before.
+    // A time too far in the past to be represented is still before the start.
     let late = Trace { tick_frequency: 1, sync_ticks: i64::MAX, ..Trace::default() };
     assert_eq!(clock_of(&late).nanos_since_start(0), Some(i64::MIN));
 }
@@ -275,7 +275,7 @@ fn t041_an_impossible_start_date_is_noted_and_gives_no_date() {
     assert!(read(&stream_with(Version::V4, &trace, &[50])).is_flawless());
 }
 
-/// Refuses the size, not the file: it is damage, and 8 is taken.
+/// Reads a Trace with a wrong pointer size, which is reported as damage; the reader uses 8.
 #[test]
 fn t042_a_pointer_size_other_than_4_or_8_is_refused() {
     for version in EACH {

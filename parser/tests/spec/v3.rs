@@ -135,7 +135,7 @@ fn t046_eventsize_that_leaves_the_block_loses_the_rest_of_the_block_only() {
         let wrong = Blob { event_size: Some(size), ..whole.clone() };
         assert_rest_of_block_is_lost(wrong, Fault::RowSize(u64::from(size)));
     }
-    // One that ends exactly with the block takes the event after it for padding.
+    // A size that ends exactly with the block makes the next event padding.
     let (stream, _, _) = with_wrong_event(Blob { event_size: Some(72 + 64 - 4), ..whole });
     assert_eq!(read(&stream.bytes).ticks(), at([1, 2, 4]));
 }

@@ -136,8 +136,7 @@ fn t141_an_object_field_s_members_are_read_in_place() {
             "last = 9u8",
         ]
     );
-    // One nameless object around everything is how a field list is wrapped: its members
-    // are the fields.
+    // A nameless object around all fields only wraps the list; its members are the fields.
     let wrapped = [field(
         "",
         FieldType::Object(vec![field("a", FieldType::Byte), field("b", FieldType::Byte)]),
@@ -176,9 +175,9 @@ fn t143_an_array_count_larger_than_the_payload_spoils_only_that_field() {
         let outcome = with_payloads(&fields, &[bytes, vec![1, 1, 0, 3, 0, 0, 0, 0, 0]]);
         let event = &outcome.events[0];
         assert_eq!(event.fields, ["a = 1u8", "x = <Truncated>"]);
-        // Where the array ends is not known, so all from it on is bytes.
+        // The end of the array is unknown, so the array and all after it remain bytes.
         assert_eq!(event.rest.len(), 14);
-        // The next event is none the worse.
+        // The next event is read correctly.
         assert_eq!(outcome.events[1].fields[0], "a = 1u8");
         assert!(!outcome.events[1].fields[1].contains('<'));
         assert!(outcome.is_flawless());

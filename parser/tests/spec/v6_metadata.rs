@@ -127,7 +127,7 @@ fn t127_optional_metadata_of_every_kind_is_read_key_value_pairs_in_order() {
     ])]);
     let event = &outcome.events[0];
     assert_eq!((event.opcode, event.keywords), (Some(0), 0x8000_0000_0000_0001));
-    // Of those that come twice the last counts.
+    // The last of two entries of one kind counts.
     assert_eq!((event.level, event.version), (2, 200));
     let extra = event.metadata.as_ref().unwrap().extra.as_ref().unwrap();
     assert_eq!(extra.message_template.as_deref(), Some("n is {n}"));
@@ -136,7 +136,7 @@ fn t127_optional_metadata_of_every_kind_is_read_key_value_pairs_in_order() {
     let pairs: Vec<_> = extra.pairs.iter().map(|(key, value)| (&**key, &**value)).collect();
     assert_eq!(pairs, [("b", "1"), ("a", "2"), ("b", "3")]);
     assert!(outcome.is_flawless());
-    // Nothing said is nothing known.
+    // Without optional metadata nothing is known.
     let (_, outcome) = typed(vec![with_optional(vec![])]);
     let event = &outcome.events[0];
     assert_eq!((event.opcode, event.keywords, event.level, event.version), (None, 0, 0, 0));

@@ -138,7 +138,7 @@ fn t147_an_event_of_an_undefined_thread_is_delivered_with_thread_unknown() {
         outcome.events.iter().map(|event| (event.thread, event.capture_thread)).collect();
     assert_eq!(threads, [(None, 11), (Some(11), 99), (None, 98), (Some(11), 11)]);
     assert!(outcome.events[0].thread_row.is_none() && outcome.events[0].process.is_none());
-    // What an unknown index has lost cannot be known.
+    // Losses of an undefined index are unknown.
     assert_eq!(outcome.lost, 0);
     assert_eq!(outcome.events.len(), 4);
 }
@@ -207,7 +207,7 @@ fn t150_removethread_with_a_higher_number_counts_losses() {
         assert_eq!((outcome.lost, outcome.restarts), (lost, 0));
         assert!(outcome.is_flawless());
     }
-    // A thread that never wrote lost all it ever numbered.
+    // A thread that wrote no event has lost all of its numbers.
     let mut stream = v6();
     stream.remove_thread_block(&RemoveThreadBlock::new(vec![(12, 5), (11, 0)]));
     stream.end();

@@ -95,7 +95,7 @@ fn t132_fields_after_variable_length_fields_are_found_in_any_order_of_access() {
         assert!(expected.contains(&found.as_str()), "{found}");
     }
     assert!(event.field("none").is_none());
-    // One walk with jumps: fields that are passed over are not lost count of.
+    // One iteration that skips fields still counts them.
     let mut walk = event.fields();
     assert_eq!(walk.find("list").unwrap().offset, 14);
     assert_eq!(walk.find("last").unwrap().value.unwrap().as_u64(), Some(0xbeef));
@@ -192,7 +192,7 @@ fn t135_relloc_counts_from_behind_itself_dataloc_from_the_payload_s_start() {
         outcome.events[0].fields,
         ["pad = 9u8", "rel = [4660u16]", "data = [1u16, 2u16]", "z = 8u8"]
     );
-    // What lies elsewhere is not skipped: it is what is left after the last field.
+    // Elements at another place are not skipped, so they remain after the last field.
     assert_eq!(outcome.events[0].rest, [0x34, 0x12, 1, 0, 2, 0]);
     // Inside an object, and inside an array of them, DataLoc still counts from the
     // payload.
