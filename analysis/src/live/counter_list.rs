@@ -1,14 +1,14 @@
-//! Which counters: `System.Runtime[cpu-usage,gc-heap-size],My.Meter`, as dotnet-counters
-//! writes it.
+//! Lists of counters as in dotnet-counters: `System.Runtime[cpu-usage,gc-heap-size],My.Meter`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Providers and meters, each with all of its counters or some.
+/// List of providers and meters, each with all or some of its counters.
 ///
-/// `PROVIDER[COUNTER,…],…`; without brackets all counters of a provider are meant.
-/// `EventCounters\PROVIDER` means EventCounters only. A name may end in `*`. A backslash
-/// takes the meaning from a comma, a bracket, a backslash or a star after it.
+/// The text form is `PROVIDER[COUNTER,…],…`. A provider without brackets stands for all of its
+/// counters; `EventCounters\PROVIDER` excludes the instruments of a meter with the name. A name may
+/// end in `*`. A backslash takes the meaning from a comma, a bracket, a backslash or a star after
+/// it.
 ///
 /// ```
 /// use nettrace_analysis::live::CounterList;
@@ -21,19 +21,19 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CounterList {
-    /// The providers, in the order in which they were named; empty for all.
+    /// Providers in the order of the text; empty for all counters.
     pub choices: Vec<CounterChoice>,
 }
 
-/// A provider or meter, and which of its counters.
+/// Provider or meter with all or some of its counters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CounterChoice {
-    /// Its name; ends in `*` if it is the beginning of several.
+    /// Name; ends in `*` if it is the beginning of names.
     pub provider: String,
-    /// Names of its counters, which may end in `*`; empty for all.
+    /// Names of counters, which may end in `*`; empty for all.
     pub counters: Vec<String>,
-    /// Instruments of a meter with this name are not meant.
+    /// Whether instruments of a meter with this name are excluded.
     pub event_counters_only: bool,
 }
 
@@ -48,33 +48,33 @@ impl CounterChoice {
         is_match(&self.provider, provider)
     }
 
-    /// Returns whether the name at this place means the counter.
+    /// Returns whether the name at this index matches the counter.
     pub(super) fn has_counter(&self, place: usize, counter: &str) -> bool {
         self.counters.get(place).is_some_and(|wanted| is_match(wanted, counter))
     }
 }
 
 impl CounterList {
-    /// Returns whether an EventCounter is meant.
+    /// Returns whether the list has an EventCounter.
     pub(crate) fn has_event_counter(&self, provider: &str, counter: &str) -> bool {
         self.choices.is_empty() || self.choices.iter().any(|choice| choice.has(provider, counter))
     }
 
-    /// Returns whether an instrument of `System.Diagnostics.Metrics` is meant.
+    /// Returns whether the list has an instrument of `System.Diagnostics.Metrics`.
     pub(crate) fn has_instrument(&self, meter: &str, instrument: &str) -> bool {
         let mut choices = self.choices.iter().filter(|choice| !choice.event_counters_only);
         self.choices.is_empty() || choices.any(|choice| choice.has(meter, instrument))
     }
 
-    /// Returns whether a provider's EventCounters are meant even if a meter has the same name.
+    /// Returns whether the list has a provider's EventCounters even if a meter has its name.
     pub(crate) fn insists_on_event_counters(&self, provider: &str) -> bool {
         let mut only = self.choices.iter().filter(|choice| choice.event_counters_only);
         only.any(|choice| is_match(&choice.provider, provider))
     }
 }
 
-/// Returns whether a pattern means a name: without case, as runtimes compare names. A star that
-/// was written with a backslash is kept as `\*`.
+/// Returns whether a pattern matches a name, ignoring case as runtimes do. The pattern has an
+/// escaped star as `\*`.
 fn is_match(pattern: &str, name: &str) -> bool {
     if let Some(start) = pattern.strip_suffix('*').filter(|start| !start.ends_with('\\')) {
         let start = start.replace("\\*", "*");
@@ -83,17 +83,17 @@ fn is_match(pattern: &str, name: &str) -> bool {
     pattern.replace("\\*", "*").eq_ignore_ascii_case(name)
 }
 
-/// Why a text is no list of counters.
+/// Reason why a text is not a list of counters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CounterListError {
     /// `[` without `]`.
     Unclosed,
-    /// `]` without `[`, or something after it that is no comma.
+    /// `]` without `[`, or anything but a comma after `]`.
     Unexpected(char),
-    /// A provider or a counter without a name.
+    /// Provider or counter without a name.
     NoName,
-    /// A backslash at the end.
+    /// Backslash at the end.
     Backslash,
 }
 
@@ -145,7 +145,7 @@ impl FromStr for CounterList {
     }
 }
 
-/// Reads the names up to `]`. Returns what is after it and its comma.
+/// Reads the names up to `]`. Returns the text after it and the comma that follows.
 fn counters_of<'t>(text: &'t str, counters: &mut Vec<String>) -> Result<&'t str, CounterListError> {
     let mut rest = text;
     loop {
@@ -173,8 +173,8 @@ fn counters_of<'t>(text: &'t str, counters: &mut Vec<String>) -> Result<&'t str,
     }
 }
 
-/// Reads a name up to a comma, a bracket or the end. Returns what ended it, too, and what is after
-/// that.
+/// Reads a name up to a comma, a bracket or the end. Returns the name, the character that ended it,
+/// and the text after that.
 fn word(text: &str) -> Result<(String, Option<char>, &str), CounterListError> {
     let mut name = String::new();
     let mut characters = text.chars();

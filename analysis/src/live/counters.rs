@@ -1,4 +1,4 @@
-//! The counters of a process while it runs.
+//! Counters of a running process.
 
 use super::LiveReport;
 use super::counter_list::CounterList;
@@ -13,30 +13,28 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// Maximum number of points of a series that a snapshot has.
+/// Maximum number of points of a series in a snapshot.
 const MAX_RECENT: usize = 120;
-/// Maximum number of series that are kept, unless a caller sets another one.
+/// Maximum number of series, unless a caller sets another one.
 const MAX_SERIES: usize = 10_000;
 /// Maximum number of points that wait for [`LiveCounters::take_new`].
 const MAX_NEW_POINTS: usize = 200_000;
-/// Maximum number of notices, of publishers and of meters that are remembered.
+/// Maximum number of notices, of publishers and of meters that are kept.
 const MAX_NAMES: usize = 1000;
-/// A series counts as stopped after this many intervals without a value.
+/// Maximum number of intervals without a value; after it a series has stopped.
 const SILENT_INTERVALS: f64 = 3.0;
 /// Nanoseconds per second.
 const SECOND: f64 = 1e9;
-/// Name of the publisher of all instruments, beside the providers of EventCounters.
+/// Name of the publisher of all instruments; EventCounters are published by their provider.
 const METRICS: &str = "System.Diagnostics.Metrics\\";
 
-/// EventCounters and instruments of System.Diagnostics.Metrics as they are published.
+/// Live view of EventCounters and of instruments of System.Diagnostics.Metrics.
 ///
-/// EventCounters of a provider that is also a meter are left out as soon as the meter
-/// reports, as dotnet-counters does it: .NET 9 and later publish `System.Runtime` both
-/// ways.
+/// EventCounters of a provider are left out as soon as a meter of its name reports, as
+/// dotnet-counters does it: .NET 9 and later publish `System.Runtime` both ways.
 ///
-/// Memory is bounded by the number of series ([`LiveCounters::most_series`]), of each of
-/// which the newest 120 points are kept. Where there are more series, those that stopped
-/// make room.
+/// Memory is bounded by the number of series ([`LiveCounters::most_series`]), each with its newest
+/// 120 points. If there are more series, stopped ones make room.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LiveCounters {
@@ -48,24 +46,23 @@ pub struct LiveCounters {
     keeps_new: bool,
     has_start: bool,
     start_unix_ns: Option<i64>,
-    /// By process, and provider or [`METRICS`].
+    /// Publishers by process, and provider or [`METRICS`].
     publishers: HashMap<(Option<u64>, String), Publisher>,
     meters: BTreeSet<(Option<u64>, String)>,
-    /// Process of the first series.
+    /// Process of the first series, once there is one.
     first_process: Option<Option<u64>>,
-    /// Whether there are series of another process.
+    /// Whether several processes have series.
     has_several: bool,
     series: BTreeMap<SeriesKey, KeptSeries>,
-    /// Number of points that wait for `take_new`.
     new_points: usize,
-    /// Number of values so far that are not shown, because there are too many series, or
-    /// quantiles of a histogram.
+    /// Number of values that are not shown because there are too many series, or too many quantiles
+    /// of a histogram.
     pub values_left_out: u64,
     notices: BTreeSet<MetricsNotice>,
     new_notices: Vec<MetricsNotice>,
 }
 
-/// How our own session is called in the events of a process that has several.
+/// Names of our own session in events: all sessions of a process see the values for each.
 #[derive(Debug, Default)]
 struct OwnSession {
     interval: Option<String>,
@@ -73,7 +70,7 @@ struct OwnSession {
     client: Option<String>,
 }
 
-/// The session of a publisher whose values are shown.
+/// Publisher of values, and the session whose values are shown.
 #[derive(Debug)]
 struct Publisher {
     session: String,
@@ -81,10 +78,9 @@ struct Publisher {
     interval_seconds: f64,
 }
 
-/// A series.
 #[derive(Debug)]
 struct KeptSeries {
-    /// The series without points.
+    /// Statistics of the series, without points.
     series: CounterSeries,
     recent: VecDeque<CounterPoint>,
     new: Vec<CounterPoint>,
@@ -93,49 +89,49 @@ struct KeptSeries {
     last_ns: i64,
 }
 
-/// All series at a moment.
+/// State of all series at a moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct CountersSnapshot {
-    /// Version of this document.
+    /// Version of this document: [`SCHEMA`].
     pub schema: u32,
-    /// The session's start in nanoseconds since 1970-01-01 UTC; `None` if the stream does
-    /// not contain it.
+    /// Start of the session in nanoseconds since 1970-01-01 UTC; `None` if the stream does not
+    /// contain it.
     pub start_unix_ns: Option<i64>,
-    /// The moment, in nanoseconds since the session's start.
+    /// Moment of the snapshot, in nanoseconds since the session's start.
     pub now_ns: i64,
-    /// Sorted by provider, name, process and tags.
+    /// Series, sorted by provider, name, process and tags.
     pub series: Vec<LiveSeries>,
-    /// Number of values that are not shown, because there are too many series, or
-    /// quantiles of a histogram.
+    /// Number of values that are not shown because there are too many series, or too many quantiles
+    /// of a histogram.
     pub values_left_out: u64,
 }
 
-/// A series at a moment.
+/// State of a series at a moment.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct LiveSeries {
-    /// Its name, the statistics since the session's start, and its newest 120 points.
+    /// Name, statistics since the session's start, and newest 120 points.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub series: CounterSeries,
-    /// Counters and increments: the newest growth per second.
+    /// Counters and increments: newest growth per second; `None` if unknown.
     pub rate_per_second: Option<f64>,
-    /// It has had no value for three intervals.
+    /// Whether the series has had no value for three intervals.
     pub is_stopped: bool,
-    /// When its last value came, in nanoseconds since the session's start; later if it is a
-    /// histogram that was reported without a value since.
+    /// Time of the last publication, in nanoseconds since the session's start. A histogram may be
+    /// published without a value.
     pub last_ns: i64,
     /// Histograms: number of values since the session's start.
     pub total_count: i64,
-    /// Histograms: their sum since the session's start.
+    /// Histograms: sum of the values since the session's start.
     pub total_sum: f64,
 }
 
 impl LiveSeries {
-    /// Returns what a person wants to see: the growth per second of what grows, else the last
-    /// value.
+    /// Returns the value that people want to see: growth per second for growing counters, else the
+    /// last value.
     pub fn shown(&self) -> f64 {
         match self.series.points.last().filter(|_| self.series.total_is_level()) {
             Some(point) => self.series.shown(point),
@@ -143,14 +139,15 @@ impl LiveSeries {
         }
     }
 
-    /// Returns the newest values, oldest first, as [`LiveSeries::shown`].
+    /// Returns the newest values as [`LiveSeries::shown`] gives them, oldest first.
     pub fn history(&self) -> Vec<f64> {
         self.series.points.iter().map(|point| self.series.shown(point)).collect()
     }
 }
 
-/// The last value of each series that goes on, for [`CountersReport::write_openmetrics`]. Counts
-/// and sums of histograms are those since the session's start.
+/// Keeps the last value of each series that has not stopped, for
+/// [`CountersReport::write_openmetrics`]. Counts and sums of histograms are cumulative since the
+/// session's start.
 impl From<&CountersSnapshot> for CountersReport {
     fn from(snapshot: &CountersSnapshot) -> CountersReport {
         let last = |live: &LiveSeries| {
@@ -160,7 +157,8 @@ impl From<&CountersSnapshot> for CountersReport {
                 point.count = Some(live.total_count);
                 point.sum = Some(live.total_sum);
                 if live.last_ns > point.ts_ns {
-                    // Count and sum hold until now. Of no values there are no quantiles.
+                    // Count and sum hold until the last publication, which had no values and so no
+                    // quantiles.
                     (point.ts_ns, point.value) = (live.last_ns, f64::NAN);
                 }
             }
@@ -210,8 +208,8 @@ impl LiveCounters {
         self
     }
 
-    /// Tells how often the session asked for values, in seconds. A process shows each session
-    /// the values of all; if there are some for this interval, others are ignored.
+    /// Sets the interval that the session requested, in seconds. A process shows each session the
+    /// values for all sessions; if there are values for this interval, others are ignored.
     #[must_use]
     pub fn interval(mut self, seconds: f64) -> LiveCounters {
         self.values.expect_interval(seconds);
@@ -219,9 +217,8 @@ impl LiveCounters {
         self
     }
 
-    /// Tells the `SessionId` and the `ClientId` of the session's metrics. If there are values
-    /// for this session, those of others are ignored; so is what the process says about
-    /// other sessions.
+    /// Sets the `SessionId` and the `ClientId` of the session's metrics. If there are values for
+    /// this session, values and notices for other sessions are ignored.
     #[must_use]
     pub fn session(mut self, session: &str, client: &str) -> LiveCounters {
         self.own.session = Some(session.to_owned());
@@ -229,22 +226,22 @@ impl LiveCounters {
         self
     }
 
-    /// Sets how many series are kept at most; 10,000 unless it is called.
+    /// Sets the maximum number of series; the default is 10,000.
     #[must_use]
     pub fn most_series(mut self, most: usize) -> LiveCounters {
         self.most_series = most;
         self
     }
 
-    /// Keeps every point until [`LiveCounters::take_new`] takes it, 200,000 at most.
+    /// Keeps every point until [`LiveCounters::take_new`] returns it, 200,000 at most.
     #[must_use]
     pub fn keeping_new(mut self) -> LiveCounters {
         self.keeps_new = true;
         self
     }
 
-    /// Returns what has come since this was called before: all series that have new points, with
-    /// these. The statistics of the series are those since the session's start.
+    /// Returns the series with new points since the last call, with these points. Their statistics
+    /// are since the session's start.
     pub fn take_new(&mut self) -> CountersReport {
         let mut report = CountersReport {
             schema: SCHEMA,
@@ -261,13 +258,13 @@ impl LiveCounters {
         report
     }
 
-    /// Takes the notices of the process about its metrics since the last call, each once.
+    /// Returns the notices of the process about its metrics since the last call, each once.
     pub fn take_notices(&mut self) -> Vec<MetricsNotice> {
         std::mem::take(&mut self.new_notices)
     }
 
-    /// Returns the names in the list of [`LiveCounters::wanted`] for which no value has arrived so
-    /// far, in the order of the list. Values arrive at the end of each interval.
+    /// Returns the wanted counters without a value so far, in the order of the list. Values arrive
+    /// at the end of each interval.
     pub fn unseen(&self) -> Vec<UnseenCounter> {
         self.names.unseen(&self.wanted)
     }
@@ -339,15 +336,15 @@ impl LiveCounters {
         }
     }
 
-    /// Notes that a histogram had no value in the interval: its publisher lives all the same, and
-    /// its count and sum are what they were.
+    /// Notes that a histogram had no value in the interval, so that neither its publisher nor its
+    /// series counts as stopped.
     fn refresh(&mut self, idle: Published) {
         let Published { mut key, interval_seconds, point, .. } = idle;
         let session = std::mem::take(&mut key.session);
         if !self.takes_session(&key, true, session, point.ts_ns, interval_seconds) {
             return;
         }
-        // One series for each quantile, which is the last tag.
+        // A histogram has a series for each quantile, which is the last tag.
         let is_its = |other: &SeriesKey| {
             let tags = other.tags.split_last().map(|(_, tags)| tags);
             tags == Some(&*key.tags)
@@ -368,9 +365,8 @@ impl LiveCounters {
         }
     }
 
-    /// Returns whether values of this session are shown, which publishes some now. Values of our
-    /// own session are; until one of these has come, so are those of the session that was seen
-    /// first.
+    /// Returns whether values published for this session are shown. Values for our own session are;
+    /// until one has come, the values for the session that was seen first.
     fn takes_session(
         &mut self,
         key: &SeriesKey,
@@ -402,7 +398,7 @@ impl LiveCounters {
         true
     }
 
-    /// Leaves out EventCounters of this name from now on.
+    /// Leaves out EventCounters of a meter's name from now on.
     fn leave_out_event_counters(&mut self, process_id: Option<u64>, meter: &str) {
         let name = (process_id, meter.to_owned());
         if self.meters.len() >= MAX_NAMES || !self.meters.insert(name) {
@@ -417,7 +413,7 @@ impl LiveCounters {
         }
     }
 
-    /// Adds that the thread pool got a worker because others were blocked.
+    /// Counts a worker that the thread pool added because others were blocked.
     fn add_starvation(&mut self, event: &Event<'_>, moment: &Moment) {
         let key = SeriesKey {
             provider: STARVATIONS.0.to_owned(),
@@ -432,7 +428,7 @@ impl LiveCounters {
         self.add(Published { key, unit, display_name, interval_seconds: 0.0, point });
     }
 
-    /// Removes the series that stopped first. Returns whether one had.
+    /// Removes the series that stopped first. Returns whether any had stopped.
     fn make_room(&mut self, now_ns: i64) -> bool {
         let stopped = self.series.iter().filter(|(_, kept)| kept.is_stopped(now_ns));
         let first = stopped.min_by_key(|(_, kept)| kept.last_ns).map(|(key, _)| key.clone());
@@ -467,7 +463,6 @@ impl LiveCounters {
 }
 
 impl KeptSeries {
-    /// Returns the series with these points.
     fn shown(&self, points: Vec<CounterPoint>, has_several: bool) -> CounterSeries {
         let mut series = self.series.clone().with_points(points);
         if has_several {
@@ -504,7 +499,7 @@ impl LiveReport for LiveCounters {
             }
             return false;
         }
-        // Taken out for the call, since the closure needs all of `self`.
+        // Taken out for the call, as the closure needs all of `self`.
         let mut values = std::mem::take(&mut self.values);
         let quantiles_before = values.quantiles_left_out();
         let is_its = values.read(event, moment, |published| self.add(published));

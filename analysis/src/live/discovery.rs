@@ -1,4 +1,4 @@
-//! What a process emits: providers, their events, counters and instruments.
+//! Events, counters and instruments that a process emits, by provider.
 
 use super::LiveReport;
 use crate::document::SCHEMA;
@@ -10,20 +10,19 @@ use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
 use std::collections::BTreeSet;
 
-/// Maximum number of event types, of counters and of instruments that are kept.
+/// Maximum number of event types, of counters and of instruments.
 const MAX_ROWS: usize = 10_000;
-/// Keywords that runtimes add to every event of an EventSource: one bit for each session.
+/// Keywords that the runtime adds to every event of an EventSource, one bit for each session.
 const SESSION_KEYWORDS: u64 = 0xF000_0000_0000;
 /// Nanoseconds per second.
 const SECOND: f64 = 1e9;
 
-/// Gathers which events, counters and instruments come. The session decides what can
-/// come: one with the provider `*` receives everything that the process emits while it
-/// runs.
+/// Lists the events, counters and instruments of a session. A session with the provider `*`
+/// receives everything that the process emits.
 #[derive(Debug, Default)]
 pub struct Discovery {
     types: EventTypes,
-    /// What was counted of each type, by its number.
+    /// Sums of each event type, by the type's number.
     counts: Vec<Counts>,
     counters: BTreeSet<DiscoveredCounter>,
     instruments: BTreeSet<DiscoveredInstrument>,
@@ -39,84 +38,84 @@ struct Counts {
     stacks: u64,
 }
 
-/// An event type that came.
+/// Event type of a session.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DiscoveredEvent {
-    /// Its provider.
+    /// Name of the provider.
     pub provider: String,
-    /// Its number.
+    /// Id of the event.
     pub id: u32,
-    /// Version of its payload.
+    /// Version of the payload.
     pub version: u32,
-    /// Its name, as other reports have it.
+    /// Name of the event, as in other reports.
     pub name: String,
-    /// 0 to 5; a session receives it if it asks for this level or a higher one.
+    /// Level, 0 to 5. A session receives the event if it asks for this level or a higher one.
     pub level: u32,
-    /// A session receives it if it asks for one of these, or if there are none. Without
-    /// the bits that stand for sessions.
+    /// Keywords, without the bits that stand for sessions. A session receives the event if it asks
+    /// for one of these, or if there are none.
     pub keywords: u64,
-    /// How often it came.
+    /// Number of events.
     pub count: u64,
-    /// How often it came per second.
+    /// Number of events per second.
     pub per_second: f64,
-    /// Size of all payloads.
+    /// Size of all payloads, in bytes.
     pub payload_bytes: u64,
-    /// Mean size of a payload.
+    /// Mean size of a payload, in bytes.
     pub mean_payload_bytes: f64,
-    /// How many had a stack.
+    /// Number of events with a stack.
     pub stacks: u64,
 }
 
-/// An EventCounter that came.
+/// EventCounter that published a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DiscoveredCounter {
-    /// Its provider.
+    /// Name of the provider.
     pub provider: String,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its display name; may be empty.
+    /// Display name; may be empty.
     pub display_name: String,
-    /// Its unit; may be empty.
+    /// Unit; may be empty.
     pub unit: String,
 }
 
-/// An instrument of System.Diagnostics.Metrics that was made known.
+/// Instrument of System.Diagnostics.Metrics that the process announced.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DiscoveredInstrument {
-    /// Its meter.
+    /// Name of the meter.
     pub meter: String,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it is, as .NET calls it: `Counter`, `Histogram`, `ObservableGauge`.
+    /// Kind as .NET names it, such as `Counter`, `Histogram` or `ObservableGauge`.
     pub kind: String,
-    /// Its unit; may be empty.
+    /// Unit; may be empty.
     pub unit: String,
-    /// What it says of itself; may be empty.
+    /// Description; may be empty.
     pub description: String,
 }
 
-/// What has come so far.
+/// Events, counters and instruments so far.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DiscoverySnapshot {
-    /// Version of this document.
+    /// Version of this document: [`SCHEMA`].
     pub schema: u32,
-    /// Time since the session's start.
+    /// Time since the session's start, in nanoseconds.
     pub duration_ns: i64,
-    /// By provider, id and version.
+    /// Event types, by provider, id and version.
     pub events: Vec<DiscoveredEvent>,
     /// EventCounters, by provider and name.
     pub counters: Vec<DiscoveredCounter>,
     /// Instruments, by meter and name.
     pub instruments: Vec<DiscoveredInstrument>,
-    /// Number of events of types that are not kept, because there are too many types.
+    /// Number of events whose types are not listed because there are too many.
     pub events_left_out: u64,
 }
 
@@ -128,7 +127,7 @@ impl Discovery {
         let instrument = DiscoveredInstrument {
             meter: text("meterName"),
             name: text("instrumentName"),
-            // Counter`1 of any number.
+            // The generic parameter, as in Counter`1, says nothing.
             kind: kind.split('`').next().unwrap_or_default().to_owned(),
             unit: text("unit"),
             description: text("description"),

@@ -1,14 +1,13 @@
-//! Live views: state that is fed with the events of a running session, and can be looked
-//! at while it goes on.
+//! Live views: state that is computed from the events of a running session and can be shown at any
+//! time.
 //!
-//! A [`Report`](crate::report::Report) answers at the end of a trace. A [`LiveReport`]
-//! answers at any time: [`Live::snapshot`]. Both interpret events with the same code.
-//! What a live view keeps is bounded by the number of distinct things (series, types,
-//! methods), however long the session lasts.
+//! A [`Report`](crate::report::Report) has a result at the end of a trace, a [`LiveReport`] at any
+//! time: [`Live::snapshot`]. Both interpret events with the same code. The memory of a live view is
+//! bounded by the number of distinct things, such as series, types and methods, however long the
+//! session lasts.
 //!
-//! The events come from a session of `nettrace-ipc`, or from any other source, such as a
-//! pipe or a file. `examples/live_counters.rs` is a program of 60 lines that shows the
-//! counters of a process.
+//! Events come from a session of `nettrace-ipc` or from another source, such as a pipe or a file.
+//! `examples/live_counters.rs` is a program of 60 lines that shows the counters of a process.
 //!
 //! ```
 //! use nettrace_analysis::live::{Live, LiveCounters};
@@ -58,42 +57,41 @@ use crate::report::Moment;
 use nettrace_parser::{Clock, Event};
 use std::time::Instant;
 
-/// A view of a running session. [`Live`] feeds it.
+/// View of a running session. [`Live`] passes it the events.
 pub trait LiveReport {
-    /// What it shows at a moment.
+    /// State that is shown at a moment.
     type Snapshot;
 
-    /// Whether the model learns from the events. A model keeps all threads and all code
-    /// that there ever were, because traces are named at their end. A view that may run
-    /// for days does without: then the model is empty, [`Moment::thread`] stands for the
-    /// thread's OS id, and names of frames are kept in [`NamesSoFar`](crate::NamesSoFar).
+    /// Whether the model learns from the events. A model keeps all threads and all code that ever
+    /// existed. A view that may run for days does without it: then the model is empty,
+    /// [`Moment::thread`] is the thread's OS id, and [`NamesSoFar`](crate::NamesSoFar) has the
+    /// names of frames.
     const LEARNS: bool = true;
 
-    /// Processes the next event, which is not older than the previous one. Returns
-    /// whether the view is about this event.
+    /// Processes the next event, in time order. Returns whether the view is about this event.
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool;
 
-    /// Returns what there is to see at `now_ns`, in nanoseconds since the session's start.
+    /// Returns the state at `now_ns`, in nanoseconds since the session's start.
     fn snapshot(&self, now_ns: i64, model: &Model) -> Self::Snapshot;
 }
 
-/// Returns the time by the system's clock. `None` in a browser: WebAssembly without a system has
-/// no clock, and asking for it would panic.
+/// Returns the time by the system's clock. `None` in a browser, where WebAssembly has no clock and
+/// reading it would panic.
 fn now() -> Option<Instant> {
     let has_clock = !cfg!(all(target_arch = "wasm32", target_os = "unknown"));
     has_clock.then(Instant::now)
 }
 
-/// Feeds a [`LiveReport`].
+/// A [`LiveReport`] with the model and the clock of its session.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Live<R> {
-    /// The view that events are fed to.
+    /// View that receives the events.
     pub report: R,
-    /// What has been learned about processes, threads and code.
+    /// Processes, threads and code known so far; empty unless [`LiveReport::LEARNS`].
     pub model: Model,
     clock: Option<Clock>,
-    /// The time of the newest event, and when it was processed.
+    /// Time of the newest event, in nanoseconds since the session's start.
     latest_ns: i64,
     latest_at: Option<Instant>,
     /// Number of events that the view is about.
@@ -101,7 +99,7 @@ pub struct Live<R> {
 }
 
 impl<R: LiveReport> Live<R> {
-    /// Begins without events.
+    /// Creates the view before any event.
     pub fn new(report: R) -> Live<R> {
         let model = Model::default();
         Live { report, model, clock: None, latest_ns: 0, latest_at: None, events: 0 }
@@ -125,20 +123,20 @@ impl<R: LiveReport> Live<R> {
         self.events = self.events.saturating_add(u64::from(is_its));
     }
 
-    /// Returns what there is to see now.
+    /// Returns the state now.
     pub fn snapshot(&self) -> R::Snapshot {
         self.snapshot_at(self.now_ns())
     }
 
-    /// Returns what there is to see at a moment, in nanoseconds since the session's start. A
-    /// counter without a value for several of its intervals is marked as stopped then.
+    /// Returns the state at a moment, in nanoseconds since the session's start. The moment decides,
+    /// for example, which counters have stopped.
     pub fn snapshot_at(&self, now_ns: i64) -> R::Snapshot {
         self.report.snapshot(now_ns, &self.model)
     }
 
-    /// Returns the time now, in nanoseconds since the session's start: the time of the newest
-    /// event plus the time since it was processed. In a browser, which has no clock for WebAssembly,
-    /// the time of the newest event.
+    /// Returns the current time, in nanoseconds since the session's start: the time of the newest
+    /// event plus the time since it was processed. In a browser, where WebAssembly has no clock, it
+    /// is the time of the newest event.
     pub fn now_ns(&self) -> i64 {
         let passed = self.latest_at.map_or(0, |at| at.elapsed().as_nanos());
         self.latest_ns.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX))

@@ -1,47 +1,46 @@
-//! What `System.Diagnostics.Metrics` reports in addition to values: why there are none,
-//! or not all.
+//! Notices of `System.Diagnostics.Metrics`, which say why values are missing.
 
 use nettrace_parser::Event;
 use std::fmt;
 
-/// Something that the metrics of a process say about their session.
+/// Notice of a process about the session of its metrics.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum MetricsNotice {
-    /// Another session has the instruments of the process for itself: the values that
-    /// come are those that it asked for.
+    /// Another session has the instruments of the process for itself, so only the values come that
+    /// it asked for.
     OtherSession {
-        /// Its name.
+        /// Id of the other session.
         running: String,
     },
-    /// The shared session runs with other limits, or another interval. The runtime did
-    /// not add what was asked for.
+    /// The shared session runs with other limits or another interval, so the runtime did not add
+    /// the requested instruments.
     OtherConfiguration {
-        /// Seconds between publications.
+        /// Seconds between publications of the shared session.
         refresh_interval: String,
-        /// Maximum number of series.
+        /// Maximum number of series of the shared session.
         max_time_series: String,
-        /// Maximum number of histograms.
+        /// Maximum number of histograms of the shared session.
         max_histograms: String,
     },
-    /// There are more series than asked for; the others are not published.
+    /// There are more series than the session allows; further ones are not published.
     TimeSeriesLimit,
-    /// There are more histograms than asked for; the others are not published.
+    /// There are more histograms than the session allows; further ones are not published.
     HistogramLimit,
     /// An observable instrument failed.
     Callback {
-        /// What the application's code threw.
+        /// Message of the exception that the application's code threw.
         message: String,
     },
     /// Publishing failed.
     Failed {
-        /// Why.
+        /// Reason.
         message: String,
     },
 }
 
 impl MetricsNotice {
-    /// Reads an event. Returns the session or client that it is about, too.
+    /// Reads an event. Returns the notice and the session or client that it is about.
     pub(crate) fn from_event(event: &Event<'_>) -> Option<(MetricsNotice, String)> {
         let text =
             |name: &str| event.field(name).and_then(|value| value.to_text()).unwrap_or_default();
@@ -62,14 +61,13 @@ impl MetricsNotice {
             "Error" => MetricsNotice::Failed { message: first_line(&text("errorMessage")) },
             _ => return None,
         };
-        // A configuration error names the client, because all clients have the same
-        // session.
+        // A configuration error names the client, because all clients share a session.
         let client = text("clientId");
         Some((notice, if client.is_empty() { text("sessionId") } else { client }))
     }
 }
 
-/// Returns the first line of a message, as exceptions come with their stacks.
+/// Returns the first line of a message. Messages of exceptions include the stack.
 fn first_line(text: &str) -> String {
     const MAX_CHARACTERS: usize = 300;
     text.lines().next().unwrap_or_default().chars().take(MAX_CHARACTERS).collect()

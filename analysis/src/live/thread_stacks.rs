@@ -1,12 +1,11 @@
-//! What all threads of a process are doing now, by short sessions of the runtime's
-//! sampler.
+//! Stacks of all threads of a process now, from short sessions of the runtime's sampler.
 //!
-//! The sampler suspends the process, writes a sample for each thread with managed frames,
-//! and resumes it: a round. A thread that is sampled again begins the next round, so the
-//! one before is complete: it had every live thread. That is known without a list of
-//! threads, which no event before the session's end contains.
+//! In a round, the sampler suspends the process, writes a sample for each thread with managed
+//! frames, and resumes the process. A thread that is sampled again begins the next round, so the
+//! round before is complete and had every live thread. A list of threads, which only the end of a
+//! session has, is not needed.
 //!
-//! Names come with the rundown at the session's end, so they are resolved last.
+//! Names come with the rundown at the end of a session, so they are resolved last.
 
 use crate::document::SCHEMA;
 use crate::model::intervals::LockWaits;
@@ -21,11 +20,11 @@ use nettrace_parser::{Clock, Event};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Maximum number of distinct stacks that are counted for each thread; others are not counted.
+/// Maximum number of distinct stacks that are counted for each thread.
 const MAX_STACKS: usize = 256;
 
-/// Computes a [`ThreadStacksReport`]: the stack of each thread of one process. Memory is
-/// bounded by the number of threads and stacks.
+/// Computes a [`ThreadStacksReport`], the stacks of all threads of one process. Memory is bounded
+/// by the number of threads and stacks.
 ///
 /// ```
 /// use nettrace_analysis::NameOptions;
@@ -52,96 +51,95 @@ pub struct ThreadStacks {
     threads: BTreeMap<ThreadHandle, KnownThread>,
     /// Threads that were sampled in the current round.
     round: BTreeSet<ThreadHandle>,
-    /// Complete rounds of the current session.
+    /// Number of complete rounds of the current session.
     rounds: u64,
-    /// Complete rounds of all sessions.
+    /// Number of complete rounds of all sessions.
     all_rounds: u64,
     samples: u64,
     /// Number of the current session, from 0.
     session: u64,
-    /// What the session's samples say has been counted: later ones are ignored.
+    /// Whether the stacks of the session have been counted; later samples are ignored.
     is_counted: bool,
 }
 
-/// What is known of a thread.
+/// Samples of a thread.
 #[derive(Debug)]
 struct KnownThread {
     stack: StackHandle,
     mode: Mode,
     lock: Option<HeldLock>,
-    /// The number of the session of its latest sample.
+    /// Number of the session with the thread's latest sample.
     session: u64,
-    /// Whether the latest complete round has it.
+    /// Whether the latest complete round has a sample of the thread.
     is_newest: bool,
-    /// The latest stack of each session, and how many sessions had it.
+    /// Latest stacks of sessions, with the number of sessions.
     counts: BTreeMap<(StackHandle, Mode), u64>,
 }
 
-/// A lock, as the start of a wait for it reports it.
+/// Lock that a thread waits for, as the start of the wait reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeldLock {
-    /// The runtime's id of the lock; `None` before .NET 8.
+    /// Id that the runtime gave to the lock; `None` before .NET 8.
     pub lock_id: Option<u64>,
-    /// OS id of the thread that held it when the wait began; `None` if it is unknown.
+    /// OS id of the thread that held the lock when the wait began; `None` if unknown.
     pub owner_thread_id: Option<u64>,
 }
 
-/// The stacks of all threads of a process.
+/// Stacks of all threads of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ThreadStacksReport {
-    /// Version of this document.
+    /// Version of this document: [`SCHEMA`].
     pub schema: u32,
     /// Number of times that stacks were taken ([`ThreadStacks::begin_session`]).
     pub taken: u64,
-    /// Number of times that the sampler went through all threads completely.
+    /// Number of complete rounds of the sampler through all threads.
     pub rounds: u64,
     /// Number of samples.
     pub samples: u64,
-    /// The threads with managed frames, in the order of their ids; for each its latest
-    /// stack first, then others that it had when stacks were taken before, most frequent
-    /// first.
+    /// Stacks of threads with managed frames, by thread id. The latest stack of a thread comes
+    /// first, then its earlier stacks, most frequent first.
     pub threads: Vec<SampledThread>,
 }
 
-/// A stack of a thread.
+/// Stack of a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct SampledThread {
     /// OS id, in the namespace of the process.
     pub thread_id: u64,
-    /// The purpose that the runtime reported, if any.
+    /// Purpose that the runtime reported, such as `Finalizer`; `None` if it reported none.
     pub name: Option<String>,
-    /// How often the thread had this stack when stacks were taken.
+    /// Number of times that the thread had this stack when stacks were taken.
     pub count: u64,
-    /// Whether it is the thread's latest stack.
+    /// Whether this is the thread's latest stack.
     pub is_latest: bool,
-    /// Whether the thread was still there in the latest complete round.
+    /// Whether the latest complete round had a sample of the thread.
     pub is_in_last_round: bool,
-    /// What it was doing: `managed`, `native` or `waiting`.
+    /// State of the thread: `managed`, `native` or `waiting`.
     pub state: ThreadState,
-    /// What it waits for, if the state is `waiting`.
+    /// Kind of thing that the thread waits for; `None` unless the state is `waiting`.
     pub waits_for: Option<WaitFor>,
-    /// The lock, if the wait for it began during the session.
+    /// Lock that the thread waits for; `None` if the wait began before the session.
     pub lock: Option<HeldLock>,
-    /// Names of the frames, innermost first.
+    /// Frames of the stack, innermost first.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<Frame>>,
-    /// Addresses of the sample, innermost first; there may be another number of them than
-    /// of frames. The native stack of a thread that still waits there contains them, too.
+    /// Addresses of the sample, innermost first, which need not be as many as frames. The native
+    /// stack of a thread that still waits there has these addresses, too.
     pub addresses: Vec<u64>,
-    /// Indices of the frames with guessed names, counting from 0.
+    /// Indices in `frames`, from 0, of frames with guessed names.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub guessed: Vec<usize>,
 }
 
 impl ThreadStacks {
-    /// Begins another session with the process, whose events come from now on: stacks are taken
-    /// once more.
+    /// Begins another session with the process, which takes stacks once more. Its events come from
+    /// now on.
     pub fn begin_session(&mut self) {
         self.is_counted = false;
         self.clock = None;
@@ -172,8 +170,8 @@ impl ThreadStacks {
 
     fn sample(&mut self, event: &Event<'_>, thread: ThreadHandle, mode: Mode) {
         let stack = self.model.stack_of(event, thread);
-        // A sample does not say that its thread waits for a lock; the event at the start of
-        // the wait does. With no wait open there is no stack to compare.
+        // A sample does not say that its thread waits for a lock; the event at the start of the
+        // wait does.
         let is_blocked = mode != Mode::OnCpu
             && !self.locks.is_empty()
             && self.locks.is_waiting(thread, event.stack().addresses());
@@ -198,8 +196,8 @@ impl ThreadStacks {
         (seen.stack, seen.mode, seen.session) = (stack, mode, session);
     }
 
-    /// Notes that a round is complete: a thread that was not sampled in it has ended, or has no
-    /// managed frames any more.
+    /// Notes that a round is complete. A thread without a sample in it has ended, or has no managed
+    /// frames any more.
     fn end_round(&mut self) {
         for (thread, seen) in &mut self.threads {
             seen.is_newest = self.round.contains(thread);
@@ -220,9 +218,9 @@ impl ThreadStacks {
         }
     }
 
-    /// Returns the number of complete rounds of the current session. After one, each thread that was
-    /// alive and had managed frames was seen; a second and a third one cover samples that
-    /// were lost, and threads that were just starting.
+    /// Returns the number of complete rounds of the current session. One round has every live
+    /// thread with managed frames; a second and a third cover lost samples and threads that were
+    /// just starting.
     pub fn rounds(&self) -> u64 {
         self.rounds
     }
@@ -232,19 +230,18 @@ impl ThreadStacks {
         self.samples
     }
 
-    /// Returns the OS ids of the threads that were seen, in the namespace of the process.
+    /// Returns the OS ids of the sampled threads, in the namespace of the process.
     pub fn thread_ids(&self) -> impl Iterator<Item = u64> {
         self.threads.keys().filter_map(|thread| self.model.thread(*thread)?.os_thread_id)
     }
 
-    /// Counts the stacks that the threads have now, once for each session. Later samples
-    /// of the session are ignored; names are still learned.
+    /// Counts the latest stacks of the threads, once for each session. Later samples of the session
+    /// are ignored; names are still learned.
     pub fn count_stacks(&mut self) {
         if std::mem::replace(&mut self.is_counted, true) {
             return;
         }
-        // A thread without a sample in this session has ended, or has no managed frames
-        // now: its latest stack is not one that it has.
+        // A thread without a sample in this session does not have its latest stack any more.
         for seen in self.threads.values_mut().filter(|seen| seen.session == self.session) {
             let key = (seen.stack, seen.mode);
             if seen.counts.len() < MAX_STACKS || seen.counts.contains_key(&key) {
@@ -253,21 +250,21 @@ impl ThreadStacks {
         }
     }
 
-    /// Returns what has been learned so far. A session that lists methods can add their names.
+    /// Returns the model, so that the events of a session that lists methods can add their names.
     pub fn model_mut(&mut self) -> &mut Model {
         &mut self.model
     }
 
-    /// Sets what the memory of the process holds: first and last address of each stretch
-    /// with code, and its file. Code without a name is then shown as what it lies in, see
-    /// [`NamesSoFar::set_mappings`](crate::NamesSoFar::set_mappings). An example are
-    /// precompiled calls of native functions, whose names the runtime never reports.
+    /// Sets the memory map of the process: first and last address of each stretch with code, and
+    /// its file. Code without a name is then shown by its file, as
+    /// [`NamesSoFar::set_mappings`](crate::NamesSoFar::set_mappings) describes. Precompiled calls
+    /// of native functions need it, as the runtime never reports their names.
     pub fn set_mappings(&mut self, mappings: &[(u64, u64, String)]) {
         let stretches = mappings.iter().map(|(first, last, file)| (*first, *last, file.as_str()));
         self.memory = MemoryMap::new(stretches);
     }
 
-    /// Resolves the names.
+    /// Resolves names and returns the report.
     pub fn finish(mut self, names: NameOptions) -> ThreadStacksReport {
         self.model.complete(None, SessionSpan::default());
         self.model.set_memory(&self.memory);

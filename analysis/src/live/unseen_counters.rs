@@ -1,36 +1,35 @@
-//! What a list of counters names and the process never published: most often a name that
-//! is misspelt.
+//! Names in a list of counters that the process never published, mostly because they are misspelt.
 
 use super::counter_list::CounterList;
 use std::collections::BTreeSet;
 
-/// Maximum number of names of others that are remembered, for suggestions.
+/// Maximum number of published names that are kept for suggestions.
 const MAX_NAMES: usize = 1000;
 
-/// A name in a [`CounterList`] for which no value has arrived.
+/// Name in a [`CounterList`] for which no value has arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnseenCounter {
-    /// The provider or meter, as it was named.
+    /// Provider or meter, as the list names it.
     pub provider: String,
-    /// The counter; `None` if nothing at all has come of the provider.
+    /// Counter; `None` if no value of the provider has arrived at all.
     pub counter: Option<String>,
-    /// Counters that the provider did publish, sorted. The counter itself is among them
-    /// if it is an EventCounter and a meter of that name takes the provider's place.
+    /// Counters that the provider did publish, sorted. An EventCounter may itself be among them if
+    /// a meter takes its provider's place.
     pub published: Vec<String>,
 }
 
-/// Entries of a list of counters that have had values.
+/// Names of a list of counters that have had values.
 #[derive(Debug, Default)]
 pub(super) struct SeenNames {
-    /// Places of a choice in the list and of a counter in the choice; `None` stands for the choice
-    /// as a whole.
+    /// Index of a choice in the list and of a counter in the choice; `None` for the choice as a
+    /// whole.
     seen: BTreeSet<(usize, Option<usize>)>,
     published: BTreeSet<(String, String)>,
 }
 
 impl SeenNames {
-    /// Notes that a process has published a counter. `is_shown`: it has a value that is shown.
+    /// Notes that a process has published a counter. `is_shown`: whether its value is shown.
     pub(super) fn publish(
         &mut self,
         list: &CounterList,

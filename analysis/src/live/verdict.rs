@@ -1,4 +1,4 @@
-//! What stands out in the stacks of all threads.
+//! Notable facts in the stacks of all threads.
 
 use crate::fact::{SeenFact, Verdicts};
 use crate::model::{Folding, Frame, ThreadState, WaitFor, public_call};
@@ -7,31 +7,31 @@ use crate::words::frames::place_name;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum number of threads listed as busy.
+/// Maximum number of threads that are reported as busy.
 const MAX_BUSY: usize = 3;
-/// Minimum part of the time in which a thread has used a whole core.
+/// Minimum part of a core that counts as a whole core.
 const MIN_WHOLE_CORE: f64 = 0.8;
-/// Minimum part of a core that is said.
+/// Minimum part of a core that is reported.
 const MIN_CORE: f64 = 0.3;
-/// Minimum number of workers that wait: fewer may be all the work there is.
+/// Minimum number of waiting workers that are reported: fewer may be normal for little work.
 const MIN_WORKERS: usize = 2;
 
-/// A thread as it was seen.
+/// Thread as it was seen.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct SeenThread<'t> {
-    /// How a sentence calls it: its name, or its id.
+    /// Name or id of the thread in a sentence.
     pub name: &'t str,
-    /// What it was doing.
+    /// State of the thread.
     pub state: ThreadState,
-    /// What it waited for.
+    /// Kind of thing that the thread waited for; `None` if it did not wait.
     pub waits_for: Option<WaitFor>,
-    /// Whether the operating system says that it sleeps, though its stack names no wait.
+    /// Whether the operating system says that the thread sleeps though its stack shows no wait.
     pub is_blocked: bool,
-    /// Names of its frames, innermost first.
+    /// Frames of the thread, innermost first.
     pub frames: &'t [Arc<Frame>],
-    /// Processor time that it used while stacks were taken, as a part of that time; `None` if
-    /// that is not known.
+    /// Processor time of the thread while stacks were taken, as a part of that time; `None` if
+    /// unknown.
     pub used: Option<f64>,
 }
 
@@ -41,12 +41,12 @@ impl<'t> SeenThread<'t> {
         SeenThread { name, state, waits_for: None, is_blocked: false, frames, used: None }
     }
 
-    /// Returns the innermost method of the program's own, by its public name.
+    /// Returns the innermost method of the program's own code, by its public name.
     fn own(&self) -> Option<String> {
         self.frames.iter().find(|frame| Folding::is_own(frame)).map(|frame| public_call(frame))
     }
 
-    /// Returns what that calls.
+    /// Returns the method that the innermost own method calls, by its public name.
     fn call(&self) -> Option<String> {
         let at = self.frames.iter().position(|frame| Folding::is_own(frame))?;
         self.frames.get(at.checked_sub(1)?).map(|frame| public_call(frame))
@@ -61,9 +61,9 @@ impl<'t> SeenThread<'t> {
     }
 }
 
-/// Returns what stands out. `threads`: those of the program, without those that exist because
-/// somebody looks; `queued`: how many work items wait for the thread pool, which is only called if
-/// it matters.
+/// Returns the notable facts. `threads`: threads of the program, without those of diagnostic
+/// sessions; `queued`: returns the number of work items that wait for the thread pool, called only
+/// if needed.
 pub fn verdicts(threads: &[SeenThread<'_>], queued: &dyn Fn() -> Option<u64>) -> Verdicts {
     let mut busiest: Vec<&SeenThread<'_>> = threads.iter().collect();
     let used = |thread: &SeenThread<'_>| thread.used.unwrap_or(0.0);

@@ -77,8 +77,8 @@ pub struct ThreadPoolReport {
     pub started: u64,
     /// Number of workers that stopped.
     pub stopped: u64,
-    /// Whether the pool added workers because others were blocked: work waited and none was
-    /// completed, or the pool added one ten times or more because a worker waited for a task.
+    /// Whether the pool lacked workers that could run: work waited and none was completed, or blocked
+    /// workers that wait for tasks made the pool add a worker ten times or more.
     pub is_starved: bool,
     /// Summary of the adjustments for blocked workers; `None` unless `is_starved`.
     pub starvation: Option<PoolStarvation>,

@@ -1,4 +1,4 @@
-//! Who calls a method, allocates a type, throws an exception, waits at a place.
+//! Callers of a method, of an allocation, of an exception or of a wait.
 
 use super::LiveTop;
 use super::named_stack::{NamedStack, Namer};
@@ -11,26 +11,26 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
-/// Minimum share of a caller that is listed, in percent.
+/// Minimum share of a listed caller, in percent.
 const MIN_PERCENT: f64 = 2.0;
 /// Maximum depth of a caller.
 const MAX_DEPTH: usize = 40;
-/// Maximum number of lines.
+/// Maximum number of lines of a tree.
 const MAX_LINES: usize = 200;
 
-/// A caller, as a line of a tree.
+/// Line of a tree of callers.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TopCaller {
-    /// How far out it is: 0 for what was asked for.
+    /// Number of calls between the caller and the callee: 0 for the callee itself.
     pub depth: usize,
-    /// Its name.
+    /// Name.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_text"))]
     pub name: Arc<Frame>,
-    /// Samples, bytes, occurrences or nanoseconds.
+    /// Weight by kind of the callee: samples, bytes, occurrences or nanoseconds.
     pub weight: u64,
-    /// Percentage of what was asked for.
+    /// Percentage of the callee's weight.
     pub percent: f64,
 }
 
@@ -65,26 +65,26 @@ impl CallerNode {
     }
 }
 
-/// What has callers, by its name in a [`TopSnapshot`](super::TopSnapshot).
+/// Thing that has callers, by its name in a [`TopSnapshot`](super::TopSnapshot).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TopCallee<'n> {
-    /// A method, in samples of threads that were not waiting.
+    /// Method, weighed in samples of threads that were not waiting.
     Method(&'n str),
-    /// A type that was allocated, in bytes.
+    /// Type that was allocated, weighed in bytes.
     Allocation(&'n str),
-    /// A type that was thrown.
+    /// Type that was thrown, weighed in occurrences.
     Exception(&'n str),
-    /// A place where threads waited for locks, in nanoseconds.
+    /// Place where threads waited for locks, weighed in nanoseconds.
     Contention(&'n str),
-    /// A place where threads waited, in samples.
+    /// Place where threads waited, weighed in samples.
     Wait(&'n str),
 }
 
 impl LiveTop {
-    /// Returns the callers in the seconds before `now_ns`
-    /// ([`Live::now_ns`](crate::live::Live::now_ns)), nearest and heaviest first, without callers
-    /// of less than 2 %.
+    /// Returns the callers in the window before `now_ns`
+    /// ([`Live::now_ns`](crate::live::Live::now_ns)) as a tree, heaviest first, without callers of
+    /// less than 2 %.
     pub fn callers(&self, now_ns: i64, callee: TopCallee<'_>) -> Vec<TopCaller> {
         match callee {
             TopCallee::Method(method) => self.callers_of_method(now_ns, method),
@@ -142,8 +142,8 @@ impl LiveTop {
         })
     }
 
-    /// Returns the callers in stacks. `find` passes on the stacks, the place of the first caller in
-    /// each, and its weight.
+    /// Returns the callers in stacks. `find`: passes on each stack, the index of the first caller
+    /// in it, and the weight.
     fn callers_with(
         &self,
         now_ns: i64,

@@ -1,4 +1,4 @@
-//! The methods in which threads were, by how much they ran.
+//! Methods by the weight of the samples that they are in.
 
 use super::named_stack::{NamedStack, ours};
 use super::processor_time::WHOLE;
@@ -8,11 +8,11 @@ use crate::model::Frame;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Methods with what they weigh alone and in total, and the weight of all samples, in [`WHOLE`]s.
+/// Self and total weight of each method, and the weight of all samples, in parts of [`WHOLE`].
 #[derive(Default)]
 pub(super) struct MethodSums(HashMap<Arc<Frame>, (u64, u64)>, u64);
 
-/// Returns as many samples as a weight is worth.
+/// Returns the number of samples of full weight that a weight equals.
 pub(super) fn samples(weight: u64) -> u64 {
     weight.saturating_add(WHOLE / 2) / WHOLE
 }
@@ -37,7 +37,8 @@ impl MethodSums {
         self.1
     }
 
-    /// Returns the methods by self samples, most first. What the recording itself does comes last.
+    /// Returns the methods by self samples, most first. The work of the recording itself comes
+    /// last.
     pub(super) fn rows(self, limit: usize) -> Vec<TopMethod> {
         let MethodSums(rows, all) = self;
         let mut rows: Vec<TopMethod> = rows

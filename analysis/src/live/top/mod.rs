@@ -1,8 +1,8 @@
-//! What a running process has been doing for the last seconds: hot methods, allocations,
-//! exceptions, locks, waits, requests.
+//! Live view of the last seconds of a process: hot methods, allocations, exceptions, locks, waits
+//! and requests.
 //!
-//! Seconds are kept in sums ([`slice`]) and forgotten when they are older than the
-//! window. Names are looked up when a snapshot is taken, by what was loaded until then.
+//! Each second is kept as sums ([`slice`]) and dropped when it is older than the window. Names are
+//! looked up when a snapshot is taken, among the methods loaded until then.
 
 mod callers;
 mod methods;
@@ -39,7 +39,7 @@ use std::time::Duration;
 const SECOND_NS: i64 = 1_000_000_000;
 /// Maximum length of the window, in seconds.
 const MAX_SECONDS: u64 = 60;
-/// Maximum number of rows of each list, unless a caller sets another one.
+/// Default of the maximum number of rows of each list.
 const MAX_ROWS: usize = 200;
 /// Counters of System.Runtime that the header shows.
 const COUNTERS: [&str; 10] = [
@@ -55,11 +55,11 @@ const COUNTERS: [&str; 10] = [
     "alloc-rate",
 ];
 
-/// What a running process has been doing for the last seconds. [`Live`](super::Live)
-/// feeds it with the events of a session; look at it at any time.
+/// Live view of the last seconds of a process. [`Live`](super::Live) passes it the events of a
+/// session.
 ///
-/// Memory is bounded: by the window, in each second by 20,000 distinct stacks, and by the
-/// limit of [`NamesSoFar`] for names. What finds no room is counted
+/// Memory is bounded by the window, by 20,000 distinct stacks in each second, and by the limit of
+/// [`NamesSoFar`] for names. Samples and occurrences that find no room are counted
 /// ([`TopHeader::left_out`]).
 ///
 /// ```
@@ -80,7 +80,8 @@ const COUNTERS: [&str; 10] = [
 /// ```
 #[derive(Debug)]
 pub struct LiveTop {
-    /// Locked while a snapshot is taken: a name is made when it is first shown, and kept.
+    /// Names of methods. Locked while a snapshot is taken, which makes a name when it is first
+    /// shown.
     names: Mutex<NamesSoFar>,
     seconds: u64,
     rows: usize,
@@ -95,12 +96,12 @@ pub struct LiveTop {
     latest_counters: BTreeMap<&'static str, f64>,
     thread_times: ThreadTimes,
     thread_names: BTreeMap<u64, String>,
-    /// Stack of the event that is processed.
+    /// Stack of the current event, innermost frame first.
     stack: Vec<u64>,
 }
 
 impl Default for LiveTop {
-    /// Begins when nothing has happened yet. The window is five seconds.
+    /// Creates a view with a window of five seconds.
     fn default() -> LiveTop {
         LiveTop {
             names: Mutex::new(NamesSoFar::new(NameOptions::default())),
@@ -123,14 +124,14 @@ impl Default for LiveTop {
 }
 
 impl LiveTop {
-    /// Sets how much of the past is shown, in whole seconds: 1 to 60.
+    /// Sets the length of the window, in whole seconds: 1 to 60.
     #[must_use]
     pub fn window(mut self, window: Duration) -> LiveTop {
         self.seconds = window.as_secs().clamp(1, MAX_SECONDS);
         self
     }
 
-    /// Sets how many rows each list of a snapshot has at most; 200.
+    /// Sets the maximum number of rows of each list of a snapshot; the default is 200.
     #[must_use]
     pub fn rows(mut self, rows: usize) -> LiveTop {
         self.rows = rows;
@@ -138,12 +139,12 @@ impl LiveTop {
     }
 
     /// Returns the names of methods. Events of another session can add methods that were loaded
-    /// before ([`NamesSoFar::learn`]).
+    /// before this one ([`NamesSoFar::learn`]).
     pub fn names_mut(&mut self) -> &mut NamesSoFar {
         self.names.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets what the memory of the process holds where it has code, for code without a name: see
+    /// Sets the memory map of the process, by which code without a name is shown: see
     /// [`NamesSoFar::set_mappings`].
     pub fn set_mappings(&mut self, mappings: &[(u64, u64, String)]) {
         let process = self.process;
@@ -151,13 +152,14 @@ impl LiveTop {
         self.names_mut().set_mappings(process, mappings);
     }
 
-    /// Sets what the operating system says of the threads: the processor time of the process, and
-    /// of each thread its id in the process's own namespace, its name, by which sentences call
-    /// it ([`TopSnapshot::verdicts`]), and its processor time. Times are since they began, in
-    /// nanoseconds. Call it about once a second. A thread is sampled as often while it waits
-    /// as while it runs, and some waits look like native code that computes; with these
-    /// times, samples count as much as their thread can have run
-    /// ([`TopHeader::is_by_processor_time`]).
+    /// Sets names and processor times by the operating system. `of_process`: time of the process;
+    /// `threads`: id in the namespace of the process, name for sentences
+    /// ([`TopSnapshot::verdicts`]), and time. Times are in nanoseconds since the start of process
+    /// or thread. Call it about once a second.
+    ///
+    /// A thread is sampled as often while it waits as while it runs, and some waits look like
+    /// native code that computes. With these times, samples count as much as their thread can have
+    /// run ([`TopHeader::is_by_processor_time`]).
     pub fn set_threads<'n>(
         &mut self,
         now_ns: i64,
@@ -176,7 +178,7 @@ impl LiveTop {
         self.stack.extend(event.stack().addresses());
     }
 
-    /// Adds to the second that a moment belongs to. `add` is given the event's stack.
+    /// Calls `add` with the slice of a moment's second and the event's stack.
     fn add(&mut self, nanos: i64, add: impl FnOnce(&mut Slice, &[u64])) {
         let second = nanos.div_euclid(SECOND_NS);
         if self.slices.back().is_none_or(|newest| newest.second < second) {
@@ -297,7 +299,7 @@ impl LiveTop {
 impl LiveReport for LiveTop {
     type Snapshot = TopSnapshot;
 
-    /// Names come from [`LiveTop::names_mut`], which forgets code that is gone.
+    /// False, because names come from [`LiveTop::names_mut`], which forgets unloaded code.
     const LEARNS: bool = false;
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
@@ -305,7 +307,7 @@ impl LiveReport for LiveTop {
         self.first_ns.get_or_insert(nanos);
         let process = event.process_id();
         if self.process != process {
-            // The first event says which process it is; the mappings may be known before.
+            // Mappings may have been set before the first event names the process.
             let before = std::mem::replace(&mut self.process, process);
             self.names_mut().move_mappings(before, process);
         }

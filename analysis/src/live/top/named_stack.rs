@@ -1,4 +1,4 @@
-//! Stacks with their names.
+//! Stacks with names.
 
 use crate::model::{
     Frame, FrameKind, Leaf, Mode, NamesSoFar, Role, ThreadState, WaitChain, WaitFor,
@@ -7,17 +7,16 @@ use crate::model::{
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Returns the frame that stands for code that runs because somebody looks: samples, counters,
-/// manifests.
+/// Returns the frame that stands for code that runs only for diagnostic sessions.
 pub(super) fn ours() -> Frame {
     let text = "(ours: samples, counters and manifests of sessions)".to_owned();
     Frame::group(text, FrameKind::Unknown)
 }
 
-/// A stack of a second with its names.
+/// Stack with the names of its frames.
 pub(super) struct NamedStack {
     pub(super) frames: Vec<Arc<Frame>>,
-    /// Whether it runs because somebody looks.
+    /// Whether the code runs only for diagnostic sessions.
     pub(super) is_ours: bool,
     chain: WaitChain,
 }
@@ -29,10 +28,9 @@ impl NamedStack {
         state_of(mode, Leaf { wait: self.chain.wait, is_managed, ..Leaf::UNKNOWN })
     }
 
-    /// Returns the method that waits, or the innermost one.
+    /// Returns the method that waits, by name.
     pub(super) fn waiting_place(&self) -> &str {
-        // A pool thread waits for work on its own account: no code of the user asked for
-        // it.
+        // No code of the program asked an idle thread of the pool to wait.
         let is_idle = self.chain.wait_for == Some(WaitFor::Work);
         let place = self.chain.length.saturating_sub(usize::from(is_idle));
         let frame = self.frames.get(place).or(self.frames.last());
@@ -47,7 +45,7 @@ impl NamedStack {
     }
 }
 
-/// Names addresses, each once.
+/// Names of addresses, each looked up once.
 pub(super) struct Namer<'n> {
     names: &'n mut NamesSoFar,
     process: Option<u64>,
@@ -68,7 +66,7 @@ impl<'n> Namer<'n> {
             let key = (*address, index == 0);
             if !self.known.contains_key(&key) {
                 let (mut frame, role) = self.names.frame(self.process, key.0, key.1);
-                // How far into a guessed method it is would make a row of each address.
+                // With the offset of a guess, each address would be a row.
                 if frame.is_guessed {
                     frame = Arc::new(Frame::clone(&frame).without_offset());
                 }
@@ -86,7 +84,7 @@ impl<'n> Namer<'n> {
                 chain.push(*role);
             }
         }
-        // What the program does comes first, so this is one row.
+        // All work of the recording shares one row.
         let recording = frames.iter().rposition(|frame| is_for_recording(frame));
         if let Some(at) = recording {
             frames.splice(..=at, [Arc::clone(&self.ours)]);

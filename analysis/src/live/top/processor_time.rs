@@ -1,24 +1,24 @@
-//! How much of its samples a thread can have run, by the processor time that it took.
+//! Weights of a thread's samples by the processor time that it used.
 //!
-//! The sampler takes the stack of each thread at each round, whatever the thread does. A
-//! method on the stack shows most waits, but not those in native code that is called from
-//! inlined methods, such as `Thread.Join`. So a thread's samples together weigh as much as
-//! it ran: first those in managed code, then those in native code.
+//! The sampler takes the stack of each thread in each round, whatever the thread does. A method on
+//! the stack shows most waits, but not waits in native code that inlined methods call, such as
+//! `Thread.Join`. So the samples of a thread together weigh as much as it ran: samples in managed
+//! code first, then samples in native code.
 
 use crate::report::increase;
 use std::collections::HashMap;
 
-/// What one sample weighs if its thread ran all the time.
+/// Weight of a sample whose thread ran all the time.
 pub(super) const WHOLE: u64 = 1000;
 
-/// Processor time that was taken within some time, in nanoseconds.
+/// Processor times used in a span of time, in nanoseconds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct UsedTimes {
-    /// Time of each thread, by its id.
+    /// Time of each thread, by OS id.
     pub(super) of_threads: HashMap<u64, u64>,
-    /// Time of all threads together that have ended meanwhile.
+    /// Time of threads that have ended in the span.
     pub(super) of_others: u64,
-    /// Time in which it was taken.
+    /// Length of the span.
     pub(super) span: u64,
 }
 
@@ -32,7 +32,7 @@ impl UsedTimes {
     }
 }
 
-/// The latest times that the operating system has told.
+/// Latest processor times that the operating system reported.
 #[derive(Debug, Default)]
 pub(super) struct ThreadTimes {
     of_threads: HashMap<u64, u64>,
@@ -41,21 +41,21 @@ pub(super) struct ThreadTimes {
 }
 
 impl ThreadTimes {
-    /// Takes the times of now. Returns what was used since the last ones; `None` if these are the
-    /// first.
+    /// Sets the current times. Returns the times used since the last call; `None` at the first
+    /// call.
     pub(super) fn take(
         &mut self,
         now_ns: i64,
         of_process: u64,
         of_threads: impl IntoIterator<Item = (u64, u64)>,
     ) -> Option<UsedTimes> {
-        // Threads that have ended are forgotten with this.
+        // This also forgets threads that have ended.
         let before = std::mem::replace(&mut self.of_threads, of_threads.into_iter().collect());
         let process_before = std::mem::replace(&mut self.of_process, of_process);
         let since = self.at_ns.replace(now_ns)?;
         let span = u64::try_from(now_ns.saturating_sub(since)).ok().filter(|span| *span > 0)?;
         let used = self.of_threads.iter().map(|(id, now)| {
-            // One that is new has taken all of it since.
+            // A new thread has used all of its time in the span.
             (*id, now.saturating_sub(before.get(id).copied().unwrap_or(0)))
         });
         let of_threads: HashMap<u64, u64> = used.collect();
@@ -65,7 +65,7 @@ impl ThreadTimes {
     }
 }
 
-/// Samples of a thread by what it seemed to do.
+/// Number of samples of a thread by state.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Seen {
     pub(super) managed: u64,
@@ -85,7 +85,7 @@ impl Seen {
     }
 }
 
-/// What a sample of a thread weighs, in [`WHOLE`]s.
+/// Weight of a sample of a thread, in parts of [`WHOLE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SampleWeights {
     pub(super) managed: u64,
@@ -96,8 +96,8 @@ impl SampleWeights {
     /// Weights for a thread whose processor time is unknown.
     pub(super) const UNKNOWN: SampleWeights = SampleWeights { managed: WHOLE, native: WHOLE };
 
-    /// Computes the weights for a thread, or several, that took `used_ns` of processor time in
-    /// `span_ns`, in which there were `rounds` of the sampler.
+    /// Computes the weights for samples of a thread, or of several, that used `used_ns` of
+    /// processor time in `span_ns`, in which the sampler made `rounds` rounds.
     pub(super) fn new(seen: Seen, rounds: u64, used_ns: u64, span_ns: u64) -> SampleWeights {
         let ran = u128::from(rounds).saturating_mul(u128::from(WHOLE));
         let ran = ran.saturating_mul(u128::from(used_ns)).checked_div(u128::from(span_ns));

@@ -1,36 +1,35 @@
-//! What `top` shows of the last seconds: sums, and rows of lists.
+//! Document of the last seconds: sums, and rows of lists.
 
 use crate::fact::Verdicts;
 use crate::model::{Frame, WaitFor};
 use std::sync::Arc;
 
-/// The last seconds of a running process.
+/// State of the last seconds of a running process.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TopSnapshot {
-    /// Version of this document.
+    /// Version of this document: [`SCHEMA`](crate::report::SCHEMA).
     pub schema: u32,
-    /// The moment, in nanoseconds since the session's start.
+    /// Moment of the snapshot, in nanoseconds since the session's start.
     pub now_ns: i64,
-    /// How much of the past it is about, in nanoseconds: at most the window.
+    /// Length of the time that is shown, in nanoseconds: the window, or less after the start.
     pub window_ns: u64,
-    /// What the stacks of all threads say together, as sentences: see
-    /// [`verdicts`](crate::live::verdicts). Threads of sessions are left out.
+    /// Notable facts in the stacks of all threads, as sentences: see
+    /// [`verdicts`](crate::live::verdicts). Threads of diagnostic sessions are left out.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub verdicts: Verdicts,
-    /// Sums.
+    /// Sums of the window.
     pub header: TopHeader,
-    /// Methods by self samples, most first, of threads that were running or in native
-    /// code.
+    /// Methods of threads that were running or in native code, most self samples first.
     pub methods: Vec<TopMethod>,
-    /// Threads by how much they ran, most first.
+    /// Threads that ran most first.
     pub threads: Vec<TopThread>,
     /// Allocated types, most bytes first.
     pub allocations: Vec<TopAllocation>,
-    /// Thrown types, most first.
+    /// Thrown types, most exceptions first.
     pub exceptions: Vec<TopException>,
-    /// Places where threads waited for a lock, longest first.
+    /// Places where threads waited for a lock, longest total first.
     pub contention: Vec<TopContention>,
     /// Places where threads waited, most samples first.
     pub waits: Vec<TopWait>,
@@ -38,7 +37,7 @@ pub struct TopSnapshot {
     pub requests: Vec<TopRequest>,
 }
 
-/// Sums of the last seconds.
+/// Sums of the window.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -51,53 +50,54 @@ pub struct TopHeader {
     pub threads: u64,
     /// Whether samples weigh as much as their thread ran, by the operating system's times
     /// ([`LiveTop::set_threads`](super::LiveTop::set_threads)). Otherwise code that waits in native
-    /// calls may be ranked like code that runs.
+    /// calls may rank like code that runs.
     pub is_by_processor_time: bool,
-    /// Share of the time in which all threads were suspended for a collection; without
-    /// events of collections, by the counter `total-pause-time-by-gc`, or `time-in-gc`, which
-    /// is about the time since the last collection.
+    /// Percentage of the time in which all threads were suspended for a collection. Without events
+    /// of collections it comes from the counter `total-pause-time-by-gc`, or from `time-in-gc`,
+    /// which is about the time since the last collection.
     pub gc_percent: f64,
-    /// Collections that started, per second.
+    /// Number of collections that started, per second.
     pub collections_per_s: f64,
-    /// Allocated bytes per second: by the counter `alloc-rate`, or by the runtime's ticks of
-    /// about 100 KB until it comes.
+    /// Allocated bytes per second by the counter `alloc-rate`; until it comes, by the runtime's
+    /// ticks of about 100 KB.
     pub allocated_bytes_per_s: f64,
-    /// Exceptions thrown per second, by the counter `exception-count` or by their events.
+    /// Number of exceptions thrown per second, by the counter `exception-count` or by events.
     pub exceptions_per_s: f64,
-    /// Waits for a lock that ended, per second, by the counter
-    /// `monitor-lock-contention-count` or by their events.
+    /// Number of waits for a lock per second, by the counter `monitor-lock-contention-count` or by
+    /// events.
     pub contentions_per_s: f64,
-    /// Requests that ended, per second.
+    /// Number of requests that ended, per second.
     pub requests_per_s: f64,
-    /// Use of the machine's processors, by the counter `cpu-usage`; `None` until it comes.
+    /// Percentage of the machine's processors in use, by the counter `cpu-usage`; `None` until it
+    /// comes.
     pub cpu_percent: Option<f64>,
-    /// Memory of the process, by the counter `working-set` (bytes).
+    /// Memory of the process in bytes, by the counter `working-set`; `None` until it comes.
     pub working_set_bytes: Option<f64>,
-    /// Work items that wait for a thread of the thread pool.
+    /// Number of work items that wait for the thread pool, by a counter; `None` until it comes.
     pub threadpool_queue: Option<f64>,
-    /// Threads of the thread pool.
+    /// Number of threads of the thread pool, by a counter; `None` until it comes.
     pub threadpool_threads: Option<f64>,
-    /// How often in the window the thread pool got a thread because others were blocked:
-    /// by starvation, or because they wait for tasks. Needs the runtime's events for it.
+    /// Number of threads that the thread pool added in the window because others were blocked or
+    /// waited for tasks; 0 if these events were not recorded.
     pub threadpool_starvations: u64,
-    /// Samples and occurrences that are not shown, because a second had too many distinct
+    /// Number of samples and occurrences that are not shown because a second had too many distinct
     /// stacks.
     pub left_out: u64,
-    /// Methods without a name, because there are too many.
+    /// Number of methods whose names are not kept because there are too many.
     pub nameless_methods: u64,
 }
 
-/// A method.
+/// Method of a [`TopSnapshot`].
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TopMethod {
-    /// Its name.
+    /// Name.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_text"))]
     pub name: Arc<Frame>,
-    /// Samples with it as the innermost frame, as much as their threads ran.
+    /// Number of samples with the method as innermost frame, weighed by how much their threads ran.
     pub self_samples: u64,
-    /// Samples with it on the stack.
+    /// Number of samples with the method on the stack, weighed by how much their threads ran.
     pub total_samples: u64,
     /// `self_samples` as a percentage of all samples of threads that were not waiting.
     pub self_percent: f64,
@@ -105,85 +105,85 @@ pub struct TopMethod {
     pub total_percent: f64,
 }
 
-/// A thread.
+/// Thread of a [`TopSnapshot`].
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TopThread {
     /// OS id, in the namespace of the process.
     pub thread_id: u64,
-    /// Number of its samples.
+    /// Number of samples.
     pub samples: u64,
-    /// Number of its samples in managed code.
+    /// Number of samples in managed code.
     pub managed_samples: u64,
-    /// Number of its samples in native code, or in code that is not known.
+    /// Number of samples in native or unknown code.
     pub native_samples: u64,
-    /// Number of its samples in which it waited.
+    /// Number of samples in which the thread waited.
     pub waiting_samples: u64,
-    /// Its share of the samples of all threads that were not waiting.
+    /// Percentage of the samples of all threads that were not waiting.
     pub percent: f64,
-    /// Its methods by self samples; percentages are of the thread's own samples in which
-    /// it was not waiting.
+    /// Methods by self samples. Percentages are of the thread's samples in which it was not
+    /// waiting.
     pub methods: Vec<TopMethod>,
 }
 
-/// An allocated type.
+/// Type that was allocated.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TopAllocation {
-    /// Its name.
+    /// Name.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub type_name: String,
     /// Number of ticks: objects at which the allocator had given out another 100 KB.
     pub ticks: u64,
-    /// Bytes allocated up to these ticks.
+    /// Bytes allocated up to the ticks.
     pub bytes: u64,
-    /// Those bytes per second.
+    /// Allocated bytes per second.
     pub bytes_per_s: f64,
     /// Percentage of all allocated bytes.
     pub percent: f64,
 }
 
-/// A thrown type.
+/// Type that was thrown.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TopException {
-    /// Its name.
+    /// Name.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub type_name: String,
-    /// How often it was thrown.
+    /// Number of exceptions.
     pub count: u64,
-    /// How often it was thrown, per second.
+    /// Number of exceptions per second.
     pub per_s: f64,
 }
 
-/// Where threads waited for a lock.
+/// Place where threads waited for a lock.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TopContention {
-    /// The method that takes the lock.
+    /// Method that takes the lock.
     pub place: String,
-    /// Waits that ended.
+    /// Number of waits that ended.
     pub count: u64,
-    /// Their total duration, in nanoseconds.
+    /// Total duration of the waits, in nanoseconds.
     pub total_ns: u64,
-    /// The longest.
+    /// Longest duration, in nanoseconds.
     pub max_ns: u64,
 }
 
-/// Where threads waited.
+/// Place where threads waited.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TopWait {
-    /// The method that waits: the caller of the library's wait.
+    /// Method that waits: the caller of the library's wait.
     pub place: String,
-    /// What they waited for.
+    /// Kind of thing that the threads waited for.
     pub waits_for: WaitFor,
-    /// Number of samples in which they waited.
+    /// Number of samples of waiting threads.
     pub samples: u64,
     /// Number of threads.
     pub threads: u64,
@@ -196,7 +196,7 @@ pub struct TopWait {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TopRequest {
-    /// Direction, method and target; numbers in paths are replaced by `#`.
+    /// Direction, method and target, with `#` for numbers in paths.
     pub request: String,
     /// Number of requests that ended.
     pub count: u64,
@@ -206,6 +206,6 @@ pub struct TopRequest {
     pub errors: u64,
     /// Mean duration, in nanoseconds.
     pub mean_ns: u64,
-    /// The longest.
+    /// Longest duration, in nanoseconds.
     pub max_ns: u64,
 }

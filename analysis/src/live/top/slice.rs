@@ -1,4 +1,4 @@
-//! One second of a running process, in sums.
+//! Sums of one second of a running process.
 
 use super::processor_time::UsedTimes;
 use crate::model::Mode;
@@ -6,25 +6,27 @@ use crate::report::increase;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Maximum number of distinct stacks of one second; others are counted as left out.
+/// Maximum number of distinct stacks of one second; samples with further ones are counted as left
+/// out.
 const MAX_STACKS: usize = 20_000;
-/// Maximum number of distinct labels of one second; others are counted as left out.
+/// Maximum number of distinct labels of one second; occurrences with further ones are counted as
+/// left out.
 const MAX_LABELS: usize = 5_000;
 
-/// What is counted beside samples.
+/// Kind of occurrence that is counted besides samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum CountedEvent {
-    /// Types; weight: bytes.
+    /// Allocation: the label is the type, the weight is in bytes.
     Allocation,
-    /// Types; weight: how many.
+    /// Exception: the label is the type, the weight is 1.
     Exception,
-    /// Locks by place; weight: nanoseconds.
+    /// Wait for a lock: there is no label, the weight is in nanoseconds.
     Contention,
-    /// Requests by target; weight: nanoseconds.
+    /// Request: the label is the target, the weight is in nanoseconds.
     Request,
 }
 
-/// A sum of occurrences.
+/// Sums of occurrences.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct EventSum {
     pub(super) count: u64,
@@ -42,7 +44,7 @@ impl EventSum {
     }
 }
 
-/// Things with numbers.
+/// Distinct things, numbered from 0.
 #[derive(Debug, Default)]
 pub(super) struct Numbered<T: ?Sized + std::hash::Hash + Eq> {
     numbers: HashMap<Arc<T>, u32>,
@@ -53,7 +55,8 @@ impl<T: ?Sized + std::hash::Hash + Eq> Numbered<T>
 where
     for<'a> Arc<T>: From<&'a T>,
 {
-    /// Returns the number of a thing; `None` if there are too many.
+    /// Returns the number of a thing, which is added if unknown; `None` if there are `most`
+    /// already.
     fn number(&mut self, thing: &T, most: usize) -> Option<u32> {
         if let Some(known) = self.numbers.get(thing) {
             return Some(*known);
@@ -69,26 +72,24 @@ where
     }
 }
 
-/// One second.
+/// Sums of one second.
 #[derive(Debug)]
 pub(super) struct Slice {
-    /// Seconds since the session's start.
+    /// Number of the second since the session's start.
     pub(super) second: i64,
     pub(super) stacks: Numbered<[u64]>,
     pub(super) labels: Numbered<str>,
-    /// Samples by thread, stack and mode.
+    /// Number of samples by thread, stack and mode.
     pub(super) samples: HashMap<(u64, u32, Mode), u64>,
-    /// Occurrences by label and stack.
+    /// Occurrences by kind, label and stack.
     pub(super) counted: HashMap<(CountedEvent, u32, u32), EventSum>,
-    /// Time in which all threads were suspended for a collection.
     pub(super) gc_pause_ns: u64,
-    /// Collections that began.
     pub(super) collections: u64,
-    /// Workers that the thread pool got because others were blocked.
+    /// Number of workers that the thread pool added because others were blocked.
     pub(super) starvations: u64,
-    /// Processor time, if it is known.
+    /// Processor times, as far as they are known.
     pub(super) used_times: UsedTimes,
-    /// Samples and occurrences that found no room.
+    /// Number of samples and occurrences that found no room.
     pub(super) left_out: u64,
 }
 

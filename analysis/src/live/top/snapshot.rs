@@ -1,4 +1,4 @@
-//! What there is to see of the last seconds.
+//! Snapshots of the last seconds.
 
 use super::methods::samples;
 use super::named_stack::{NamedStack, Namer};
@@ -20,22 +20,21 @@ use std::sync::PoisonError;
 
 /// Maximum number of methods of each thread.
 const MAX_THREAD_METHODS: usize = 10;
-/// Minimum part of a core that a thread in native code uses to count as running there.
+/// Minimum part of a core that a thread in native code must use to count as running.
 const MIN_USED: f64 = 0.01;
 
 impl LiveTop {
-    /// Returns the window at a moment, in seconds since the session's start: its first second,
-    /// and its length in nanoseconds.
+    /// Returns the window at a moment: its first second since the session's start, and its length
+    /// in nanoseconds.
     pub(super) fn span(&self, now: i64) -> (i64, u64) {
         let window = i64::try_from(self.seconds).unwrap_or(i64::MAX).saturating_mul(SECOND_NS);
         let from = now.saturating_sub(window);
         let first = from.div_euclid(SECOND_NS);
-        // The second in which the window begins counts as a whole.
         let begin = first.saturating_mul(SECOND_NS).max(self.first_ns.unwrap_or(now));
         (first, u64::try_from(now.saturating_sub(begin)).unwrap_or(0).max(1))
     }
 
-    /// Returns what there is to see at a moment, in nanoseconds since the session's start.
+    /// Returns the state at a moment, in nanoseconds since the session's start.
     pub(super) fn look(&self, now_ns: i64) -> TopSnapshot {
         let (first, window_ns) = self.span(now_ns);
         let window = self.summed(first);
@@ -76,7 +75,7 @@ impl LiveTop {
         for (slice, stacks) in &stacks_of {
             window.weigh(slice, stacks);
         }
-        // The newest second has just begun.
+        // The newest second is not complete, so the one before is looked at.
         let latest = stacks_of.iter().nth_back(1).or_else(|| stacks_of.last());
         if let Some((slice, stacks)) = latest {
             window.look_at_threads(slice, stacks);
@@ -116,7 +115,7 @@ impl LiveTop {
             threads: window.threads.len() as u64,
             is_by_processor_time: window.has_times,
             gc_percent: match window.collections {
-                // Milliseconds a second; .NET 8 and later have it.
+                // The counter is in milliseconds per second; .NET 8 and later have it.
                 0 => counter("total-pause-time-by-gc").map(|paused| paused / 10.0),
                 _ => Some(percent(window.pause_ns.min(window_ns), window_ns)),
             }

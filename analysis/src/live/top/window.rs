@@ -1,4 +1,4 @@
-//! What happened in the seconds that are shown, in sums.
+//! Sums of the seconds that a snapshot shows.
 
 use super::methods::MethodSums;
 use super::named_stack::NamedStack;
@@ -10,38 +10,38 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What happened in the window.
+/// Sums of the window.
 #[derive(Default)]
 pub(super) struct Window {
     pub(super) samples: u64,
     pub(super) methods: MethodSums,
     pub(super) threads: BTreeMap<u64, ThreadMethods>,
     pub(super) waits: WindowWaits,
-    /// What each thread of the program did most in the latest whole second.
+    /// Most frequent activity of each thread of the program in the latest whole second.
     pub(super) looks: BTreeMap<u64, ThreadLook>,
     pub(super) counted: BTreeMap<(CountedEvent, String), EventSum>,
     pub(super) pause_ns: u64,
     pub(super) collections: u64,
     pub(super) starvations: u64,
-    /// Processor time, if it is known.
+    /// Processor times, as far as they are known.
     pub(super) used: UsedTimes,
     pub(super) has_times: bool,
     pub(super) left_out: u64,
     pub(super) nameless_methods: u64,
 }
 
-/// What a thread did.
+/// Most frequent activity of a thread in a second.
 pub(super) struct ThreadLook {
     pub(super) state: ThreadState,
     pub(super) waits_for: Option<WaitFor>,
     pub(super) frames: Vec<Arc<Frame>>,
 }
 
-/// Samples of waiting threads, and the threads, by place and what they wait for.
+/// Number of samples of waiting threads, and ids of the threads, by place and kind of wait.
 pub(super) type WindowWaits = BTreeMap<(String, WaitFor), (u64, BTreeSet<u64>)>;
 
 impl Window {
-    /// Counts what the threads of a second seemed to do.
+    /// Counts samples and waits of a second by the state of the thread.
     pub(super) fn count_states(&mut self, slice: &Slice, stacks: &[NamedStack]) {
         for ((thread, stack, mode), count) in &slice.samples {
             let Some(stack) = stacks.get(*stack as usize) else { continue };
@@ -49,7 +49,7 @@ impl Window {
             let sums = self.threads.entry(*thread).or_default();
             let state = stack.state(*mode);
             let sum = match state {
-                // It spins, in managed code.
+                // A thread that takes a lock spins in managed code.
                 ThreadState::Managed | ThreadState::TakingLock => &mut sums.seen.managed,
                 ThreadState::Native => &mut sums.seen.native,
                 ThreadState::Waiting => &mut sums.seen.waiting,
@@ -64,7 +64,7 @@ impl Window {
         }
     }
 
-    /// Looks at what each thread of the program did most in a second.
+    /// Finds the most frequent activity of each thread of the program in a second.
     pub(super) fn look_at_threads(&mut self, slice: &Slice, stacks: &[NamedStack]) {
         let mut most: BTreeMap<u64, (u64, u32, Mode)> = BTreeMap::new();
         let mut samples: BTreeMap<u64, u64> = BTreeMap::new();
@@ -76,7 +76,7 @@ impl Window {
                 *row = seen;
             }
         }
-        // The sampler's rounds: a thread that was there all the time is in each.
+        // Number of the sampler's rounds: a thread that exists all the time has a sample in each.
         let rounds = samples.values().copied().max().unwrap_or(0);
         let is_half = |count: u64| count.saturating_mul(2) >= rounds;
         for (thread, (count, stack, mode)) in most {
@@ -86,7 +86,7 @@ impl Window {
                 continue;
             }
             let state = stack.state(mode);
-            // A wait that is soon over is no news.
+            // A short wait is not worth reporting.
             let is_long = state == ThreadState::Waiting && is_half(count);
             let waits_for = is_long.then(|| stack.wait_for(mode));
             let frames = stack.frames.clone();
@@ -94,16 +94,16 @@ impl Window {
         }
     }
 
-    /// Sets what the samples of each thread weigh.
+    /// Sets the weights of each thread's samples by its processor time.
     pub(super) fn set_weights(&mut self) {
         let UsedTimes { of_threads, of_others, span } = &self.used;
-        // Without a thread in common they are those of another process.
+        // Times without any sampled thread belong to another process.
         self.has_times =
             *span > 0 && self.threads.keys().any(|thread| of_threads.contains_key(thread));
         if !self.has_times {
             return;
         }
-        // The sampler's rounds: a thread that was there all the time is in each.
+        // Number of the sampler's rounds: a thread that exists all the time has a sample in each.
         let rounds = self.threads.values().map(|sums| sums.seen.all()).max().unwrap_or(0);
         let mut others = Seen::default();
         for (thread, sums) in &mut self.threads {
@@ -117,7 +117,7 @@ impl Window {
         ended.for_each(|(_, sums)| sums.weights = weights);
     }
 
-    /// Adds what ran to the methods, now that it is known what each thread's samples weigh.
+    /// Adds the samples of a second to the methods, with the weights of their threads.
     pub(super) fn weigh(&mut self, slice: &Slice, stacks: &[NamedStack]) {
         for ((thread, stack, mode), count) in &slice.samples {
             let (Some(stack), Some(sums)) =
@@ -147,14 +147,14 @@ impl Window {
         }
     }
 
-    /// Sums up one of the numbers of all occurrences of a kind.
+    /// Returns the sum of one member over all occurrences of a kind.
     pub(super) fn total(&self, what: CountedEvent, of: fn(&EventSum) -> u64) -> u64 {
         let rows = self.counted.iter().filter(|((kind, _), _)| *kind == what);
         rows.map(|(_, sum)| of(sum)).fold(0, u64::saturating_add)
     }
 }
 
-/// What a thread did, and what its samples weigh.
+/// Samples of a thread, their weights, and its methods.
 pub(super) struct ThreadMethods {
     pub(super) seen: Seen,
     weights: SampleWeights,
@@ -168,7 +168,7 @@ impl Default for ThreadMethods {
     }
 }
 
-/// Returns how a label is shown; a wait for a lock has the place that takes it.
+/// Returns the shown text of a label. A wait for a lock is shown by the place that takes the lock.
 pub(super) fn label_text(what: CountedEvent, label: &str, stack: &NamedStack) -> String {
     match what {
         CountedEvent::Allocation | CountedEvent::Exception => {

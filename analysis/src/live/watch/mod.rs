@@ -1,7 +1,6 @@
-//! What happens in a running process, one row for each thing that has happened: a
-//! request, a collection, a message.
+//! Live list of requests, collections, log messages and other things that happen in a process.
 //!
-//! A row comes when its end is known, so rows are in the order in which things ended.
+//! A row comes when its end is known, so rows are in the order of ends.
 
 mod row;
 
@@ -27,10 +26,10 @@ const MAX_WAITING: usize = 100_000;
 /// Maximum number of collections whose events have marks.
 const MAX_MARKED: usize = 1000;
 
-/// What happens in a running process: [`WatchRow`]s, which can be taken at any time.
+/// Live view that makes a [`WatchRow`] of each thing that happens. Rows can be taken at any time.
 ///
-/// Memory is bounded by what is open at a time (requests, waits, collections), and by
-/// 100,000 rows that wait to be taken; further ones are counted.
+/// Memory is bounded by the number of open requests, waits and collections, and by 100,000 rows
+/// that wait to be taken; further rows are counted.
 ///
 /// ```
 /// use nettrace_analysis::live::{Live, LiveWatch, WatchKind, WatchedEvent};
@@ -56,18 +55,18 @@ pub struct LiveWatch {
     left_out: u64,
     mark: u128,
     heap: Heap,
-    /// By the number of the collection.
+    /// Marks by the number of the collection.
     heap_marks: BTreeMap<u32, u128>,
     waits: Matcher<ThreadHandle, (EndedWait, u128)>,
     requests: OpenRequests,
     jitting: Matcher<(ThreadHandle, u64), (u32, u128)>,
     logs: Logs,
-    /// One for each message that waits in `logs`.
+    /// Marks of the messages that wait in `logs`.
     log_marks: VecDeque<u128>,
 }
 
 impl LiveWatch {
-    /// Watches these kinds.
+    /// Creates a view of these kinds.
     pub fn new(kinds: impl IntoIterator<Item = WatchKind>) -> LiveWatch {
         LiveWatch {
             kinds: kinds.into_iter().collect(),
@@ -84,20 +83,20 @@ impl LiveWatch {
         }
     }
 
-    /// Marks the events from the next one on, with bits of the caller's choice. A row has
-    /// those of all events that it was made from ([`WatchRow::mark`]), so that a filter
-    /// may look at its start and at its end.
+    /// Sets the mark of the following events to bits of the caller's choice. A row has the bits of
+    /// all events that it was made from ([`WatchRow::mark`]), so that a filter may look at start
+    /// and end.
     pub fn mark(&mut self, bits: u128) {
         self.mark = bits;
     }
 
-    /// Takes the rows that are complete. The newest message of a logger waits, because
-    /// the next event may be its exception: see [`LiveWatch::take_all`].
+    /// Returns the complete rows since the last call. The newest messages of loggers wait, because
+    /// the next event may be an exception of theirs: see [`LiveWatch::take_all`].
     pub fn take(&mut self) -> Vec<WatchRow> {
         std::mem::take(&mut self.rows)
     }
 
-    /// Takes all rows, for when nothing more comes for now.
+    /// Returns all rows, for when no more events come for now.
     pub fn take_all(&mut self) -> Vec<WatchRow> {
         let rest = self.logs.take_all();
         self.push_logs(rest);
@@ -185,7 +184,7 @@ impl LiveWatch {
 
     fn compiled(&mut self, event: &Event<'_>, at: Edge) -> Option<(CompiledMethod, u128)> {
         let method = view::Method::from_event(event)?;
-        // The cold section is reported separately.
+        // Only hot sections: the cold section of a method is reported separately.
         if method.change != MethodChange::Load || !method.is_jitted() || method.extent() != 0 {
             return None;
         }
@@ -296,7 +295,7 @@ fn thrown(event: &Event<'_>) -> Option<ThrownException> {
     let message = thrown.message.to_string();
     Some(ThrownException {
         type_name: type_text(&thrown.type_name.to_string(), NameOptions::default()),
-        // .NET 6 and later write this if there is none.
+        // .NET 6 and later write this if there is no message.
         message: if message == "NULL" { String::new() } else { message },
         hresult: thrown.hresult,
         is_nested: thrown.is_nested(),

@@ -1,24 +1,24 @@
-//! Rows of what happens in a running process.
+//! Rows of things that happen in a running process.
 
 use crate::report::{Collection, LogRow};
 
-/// Something that has happened.
+/// Thing that has happened.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct WatchRow {
-    /// When it was over, in nanoseconds since the session's start.
+    /// Time of the end, in nanoseconds since the session's start.
     pub ts_ns: i64,
-    /// OS id of the thread that wrote the event.
+    /// OS id of the thread that wrote the last event; `None` if the stream does not contain it.
     pub thread_id: Option<u64>,
-    /// The marks of its events; see [`LiveWatch::mark`](super::LiveWatch::mark).
+    /// Bits of the marks of all events of the row ([`LiveWatch::mark`](super::LiveWatch::mark)).
     #[cfg_attr(feature = "serde", serde(skip))]
     pub mark: u128,
-    /// What it was.
+    /// Kind of the thing, with its facts.
     pub what: WatchedEvent,
 }
 
-/// What can be watched.
+/// Kind of thing that can be watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -40,102 +40,102 @@ pub enum WatchKind {
     Threadpool,
 }
 
-/// Something that has happened, by its kind.
+/// Facts about a thing that has happened, by kind.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum WatchedEvent {
-    /// A collection, when all threads run again. What was allocated before it is left
-    /// out.
+    /// Collection, when all threads run again; without the bytes allocated before it.
     Gc(Box<Collection>),
-    /// An exception that was thrown.
+    /// Exception that was thrown.
     Exception(ThrownException),
-    /// A wait for a lock that ended.
+    /// Wait for a lock that ended.
     Contention(EndedWait),
-    /// A message.
+    /// Log message.
     Log(LogRow),
-    /// A request that ended.
+    /// HTTP request that ended.
     Http(HttpRequest),
-    /// A method that was compiled.
+    /// Method that was compiled.
     Jit(CompiledMethod),
-    /// A change of the thread pool.
+    /// Change of the thread pool.
     Threadpool(PoolChange),
 }
 
-/// An exception that was thrown.
+/// Exception that was thrown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ThrownException {
-    /// Name of its type.
+    /// Name of the type.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub type_name: String,
-    /// Its message; may be empty.
+    /// Message; may be empty.
     pub message: String,
-    /// Its HRESULT.
+    /// HRESULT of the exception.
     pub hresult: u32,
-    /// It was thrown while another was being handled.
+    /// Whether the exception was thrown while another was handled.
     pub is_nested: bool,
-    /// It was thrown again, by `throw;`.
+    /// Whether the exception was rethrown by `throw;`.
     pub is_rethrown: bool,
 }
 
-/// A wait for a lock that ended.
+/// Wait for a lock that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct EndedWait {
-    /// How long it was, in nanoseconds. `None` if its start was before the session or was
-    /// lost, and the runtime, before .NET 5, does not report it.
+    /// Duration in nanoseconds; `None` if the start is missing and the runtime, before .NET 5, does
+    /// not report the duration.
     pub duration_ns: Option<u64>,
-    /// Identifies the lock, such as `0x7f9bd8001208`; from .NET 6 on.
+    /// Id of the lock, such as `0x7f9bd8001208`; `None` before .NET 6, and if the start is missing.
     pub lock_id: Option<String>,
-    /// OS id of the thread that held it when the wait started; from .NET 6 on.
+    /// OS id of the thread that held the lock when the wait started; `None` before .NET 6, and if
+    /// unknown.
     pub owner_thread_id: Option<u64>,
-    /// Whether it is a lock of the runtime's native code.
+    /// Whether the lock belongs to the runtime's native code.
     pub is_native: bool,
 }
 
-/// An HTTP request that ended.
+/// HTTP request that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HttpRequest {
-    /// `in` or `out`; `None` if its event source is not one of .NET's.
+    /// Direction: `in` or `out`; `None` if the event source is not one of .NET's.
     pub direction: Option<&'static str>,
-    /// Such as `GET`, if it is reported.
+    /// Method, such as `GET`; `None` if not reported.
     pub method: Option<String>,
-    /// Scheme, host and path, or the path alone.
+    /// Scheme, host and path, or the path alone; `None` if not reported.
     pub target: Option<String>,
-    /// The status of the response, if it is reported; negative if there was none.
+    /// Status of the response; negative without a response, `None` if not reported.
     pub status: Option<i64>,
-    /// When it started, in nanoseconds since the session's start.
+    /// Start, in nanoseconds since the session's start.
     pub start_ns: i64,
-    /// How long it took, in nanoseconds.
+    /// Duration in nanoseconds; `None` if unknown.
     pub duration_ns: Option<u64>,
-    /// Whether it failed: a server error, no response, or so its events say.
+    /// Whether the request failed: a server error, no response, or an error that its events report.
     pub is_error: bool,
 }
 
-/// A method that was compiled.
+/// Method that was compiled.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct CompiledMethod {
-    /// `Namespace.Type.Method(arguments)`.
+    /// Name of the method: `Namespace.Type.Method(arguments)`.
     pub name: String,
     /// Name of the tier, such as `QuickJitted`.
     pub tier: &'static str,
-    /// Size of its IL; 0 for dynamically emitted code, `None` if its start was missed.
+    /// Size of the IL, in bytes; 0 for dynamically emitted code, `None` if the start is missing.
     pub il_bytes: Option<u32>,
-    /// Size of its code.
+    /// Size of the native code, in bytes.
     pub native_bytes: u32,
-    /// How long it took to compile, in nanoseconds; `None` if its start was missed.
+    /// Time spent compiling, in nanoseconds; `None` if the start is missing.
     pub duration_ns: Option<u64>,
 }
 
-/// A change of the thread pool.
+/// Change of the thread pool.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(tag = "change", rename_all = "lowercase"))]
@@ -153,16 +153,16 @@ pub enum PoolChange {
     },
     /// The target number of workers was adjusted.
     Adjusted {
-        /// The new target.
+        /// New target number of workers.
         workers: u64,
-        /// Work items completed per second before it.
+        /// Number of work items completed per second before the adjustment.
         throughput: f64,
-        /// Why, as in [`PoolAdjustment::reason`](crate::report::PoolAdjustment::reason).
+        /// Reason, as in [`PoolAdjustment::reason`](crate::report::PoolAdjustment::reason).
         reason: String,
     },
     /// The runtime reported the limits.
     Limits {
-        /// Number of workers up to which the pool adds workers without delay.
+        /// Number of workers below which the pool adds workers without delay.
         min_workers: u64,
         /// Maximum number of workers.
         max_workers: u64,
