@@ -1,6 +1,7 @@
 //! Exceptions, locks, waits, tasks, activities, logs and counters in streams made by hand: nested,
 //! without one of their ends, and with losses between.
 
+use crate::common::path;
 use nettrace_analysis::findings::Summary;
 use nettrace_analysis::live::{Live, LiveWatch, WatchKind};
 use nettrace_analysis::report::{
@@ -407,15 +408,6 @@ fn order(event_type: usize, thread: usize, number: i32, id: [u8; 16]) -> Session
         values.push(text("x"));
     }
     SessionEvent { activity_id: id, ..event(event_type, thread, values) }
-}
-
-/// Returns the guid of an activity path such as `//1/2`, from its nibbles.
-fn path(nibbles: [u8; 4]) -> [u8; 16] {
-    let mut id = [0; 16];
-    id[..4].copy_from_slice(&nibbles);
-    let sum = u32::from_le_bytes(nibbles).wrapping_add(0x599d_99ad);
-    id[12..].copy_from_slice(&sum.to_le_bytes());
-    id
 }
 
 fn activities(events: Vec<SessionEvent>) -> ActivitiesReport {

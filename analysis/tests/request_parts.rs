@@ -1,5 +1,6 @@
 //! Parts of the time of requests and other activities.
 
+use crate::common::path;
 use nettrace_analysis::report::{
     Activities, ActivitiesReport, ActivityLine, Doing, Http, Parts, Report, ReportPass,
 };
@@ -72,17 +73,6 @@ fn types() -> Vec<EventType> {
     ];
     types[START].fields = vec![Field::new("name", Text)];
     types
-}
-
-/// Returns the guid of an activity path such as `//1/2`, from its nibbles.
-fn path(nibbles: [u8; 4]) -> [u8; 16] {
-    let mut id = [0; 16];
-    if nibbles != [0; 4] {
-        id[..4].copy_from_slice(&nibbles);
-        let sum = u32::from_le_bytes(nibbles).wrapping_add(0x599d_99ad);
-        id[12..].copy_from_slice(&sum.to_le_bytes());
-    }
-    id
 }
 
 /// Makes an event 100 ns after the one before.

@@ -1,5 +1,6 @@
 //! Each HTTP request is counted once, even if several layers report it.
 
+use crate::common::path;
 use nettrace_analysis::report::{
     Activities, ActivitiesReport, ActivityRow, Http, Report, ReportPass,
 };
@@ -74,15 +75,6 @@ fn event(event_type: usize, thread: usize, id: [u8; 16], values: Vec<Value>) -> 
 
 fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
-}
-
-/// Returns the guid of an activity path such as `//1/2`, from its nibbles.
-fn path(nibbles: [u8; 4]) -> [u8; 16] {
-    let mut id = [0; 16];
-    id[..4].copy_from_slice(&nibbles);
-    let sum = u32::from_le_bytes(nibbles).wrapping_add(0x599d_99ad);
-    id[12..].copy_from_slice(&sum.to_le_bytes());
-    id
 }
 
 fn hosting(thread: usize, id: [u8; 16], path: &str) -> Step {

@@ -205,3 +205,14 @@ pub fn folded_with(
     analysis.finish().unwrap();
     String::from_utf8(out).unwrap()
 }
+
+/// Returns the guid of an activity path such as `//1/2`, from its nibbles; without any, no id.
+pub fn path(nibbles: [u8; 4]) -> [u8; 16] {
+    let mut id = [0; 16];
+    if nibbles != [0; 4] {
+        id[..4].copy_from_slice(&nibbles);
+        let sum = u32::from_le_bytes(nibbles).wrapping_add(0x599d_99ad);
+        id[12..].copy_from_slice(&sum.to_le_bytes());
+    }
+    id
+}
