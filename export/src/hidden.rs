@@ -1,4 +1,4 @@
-//! Characters that can make untrusted text look different from what it is.
+//! Finds characters that can make untrusted text look like another text.
 //!
 //! Names come from traces, processes and file systems and may contain anything. Control
 //! characters end lines and move the cursor, bidirectional controls display text

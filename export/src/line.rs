@@ -251,10 +251,10 @@ fn float(rest: &mut [u8], number: impl Float) -> &mut [u8] {
 /// Constant JSON text.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Literal {
-    /// The complete text, if it is short.
+    /// Text of at most [`Literal::CHUNK`] bytes, or its beginning.
     first: [u8; Literal::CHUNK],
     len: usize,
-    /// The complete text, if it is not short.
+    /// Text of more than [`Literal::CHUNK`] bytes; empty for a short text.
     bytes: Box<[u8]>,
 }
 

@@ -67,7 +67,7 @@ impl Name {
 }
 
 impl Names {
-    /// Names the fields in a schema's payloads.
+    /// Returns the names of the fields in a schema's payloads.
     pub fn from_schema(schema: &Schema) -> Names {
         Names::from_fields(schema.payload_fields())
     }

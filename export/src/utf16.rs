@@ -91,8 +91,8 @@ fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(us
     }
 }
 
-/// Returns sixteen units as sixteen bytes, and how many of them, counted from the first,
-/// need no escaping in JSON.
+/// Returns sixteen units as sixteen bytes, and the number of bytes at the beginning that need no
+/// escaping in JSON.
 ///
 /// The function has no branches, and applies each step to all units before the next step, so that
 /// the compiler vectorises it. It must be a separate function, and use differences instead of
@@ -115,8 +115,8 @@ fn plain_block(units: &[u8; 32], out: &mut [u8; 16]) -> usize {
 const ONES: u64 = 0x0001_0001_0001_0001;
 const HIGH: u64 = 0x8000_8000_8000_8000;
 
-/// Returns four units as four bytes, and how many of them, counted from the first, need
-/// no escaping in JSON.
+/// Returns four units as four bytes, and the number of bytes at the beginning that need no escaping
+/// in JSON.
 #[inline(always)]
 fn plain_units(units: u64) -> ([u8; 4], usize) {
     // The high bit of a lane is cleared if its ASCII part is below a space, or equals a
@@ -135,8 +135,8 @@ fn plain_units(units: u64) -> ([u8; 4], usize) {
     (((pairs | pairs >> 16) as u32).to_le_bytes(), count)
 }
 
-/// Writes one character that needs escaping or conversion. Returns the bytes consumed in
-/// addition to those of its first unit, and the bytes written.
+/// Writes one character that needs escaping or conversion. Returns the number of bytes consumed
+/// after its first unit, and the number of bytes written.
 fn escape_one(unit: u16, rest: &[u8], out: &mut [u8]) -> (usize, usize) {
     let mut write = |bytes: &[u8]| {
         out[..bytes.len()].copy_from_slice(bytes);

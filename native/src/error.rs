@@ -13,7 +13,7 @@ pub enum Error {
     NotShown,
     /// The user lacks the right to debug the process.
     Forbidden {
-        /// The value of `kernel.yama.ptrace_scope`, if it exists.
+        /// Value of `kernel.yama.ptrace_scope`; `None` if the system does not have it.
         ptrace_scope: Option<String>,
     },
     /// The memory of the process cannot be read.

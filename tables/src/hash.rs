@@ -2,8 +2,7 @@
 
 use twox_hash::{XxHash3_128, XxHash64};
 
-/// Returns XXH64 with seed 0, as a signed number, because some engines have no unsigned
-/// ones.
+/// Returns XXH64 with seed 0, as a signed number, because some engines have no unsigned numbers.
 pub(crate) fn id_of(bytes: &[u8]) -> i64 {
     XxHash64::oneshot(0, bytes).cast_signed()
 }
@@ -62,7 +61,7 @@ impl ContentHash {
 mod tests {
     use super::*;
 
-    /// The values are those of the description of XXH64 and XXH3.
+    /// Compares hashes with the description of XXH64 and XXH3.
     #[test]
     fn ids_are_the_same_on_every_machine() {
         assert_eq!(id_of(b"").cast_unsigned(), 0xef46_db37_51d8_e999);

@@ -50,7 +50,7 @@ pub struct TableRows {
     /// Number of events of [`TableOptions::wide`] that have no row, because at most 256 layouts of
     /// payloads get files.
     pub wide_left_out: u64,
-    /// For each pattern of [`TableOptions::wide`], whether an event of the trace matches.
+    /// Whether an event of the trace matches, for each pattern of [`TableOptions::wide`].
     pub wide_matched: Vec<bool>,
     /// Outcome of reading. If the trace is truncated or damaged, rows are missing. `None` if the
     /// caller read the events itself.

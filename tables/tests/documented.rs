@@ -1,4 +1,4 @@
-//! The test writes `docs/tables.md`:
+//! Compares `docs/tables.md` with the tables. This command writes the page:
 //! `UPDATE_EXPECT=1 cargo test -p nettrace-tables documented`.
 
 use nettrace_tables::schema::TABLES;

@@ -27,7 +27,7 @@ fn the_same_trace_gives_the_same_bytes() {
     assert!(files_of(&bytes) == files_of(&bytes));
 }
 
-/// Compares ids with numbers that are in data sets, and so never change.
+/// Compares ids with fixed numbers, because existing data sets have these ids.
 #[test]
 fn ids_of_frames_and_stacks_are_documented_hashes() {
     let bytes = corpus::trace("net10-linux-x64/all.nettrace").bytes();

@@ -1,5 +1,5 @@
-//! Traces with more rows than a row group has: their tables wait in temporary files until the
-//! trace ends, because ids of stacks are known last.
+//! Traces with more rows than a row group has. Their tables wait in temporary files until the trace
+//! ends, because ids of stacks are known only then.
 
 use crate::memory_files::{MemoryFiles, rows_of, text, whole};
 use nettrace_parser::Reader;
@@ -59,7 +59,7 @@ fn rows_of_groups(file: &SerializedFileReader<bytes::Bytes>) -> Vec<i64> {
     file.metadata().row_groups().iter().map(|group| group.num_rows()).collect()
 }
 
-/// Calls `each` with each column of that name, a row group after the other.
+/// Calls `each` with the column `name` of each row group, in order.
 fn columns(
     file: &SerializedFileReader<bytes::Bytes>,
     name: &str,
@@ -74,7 +74,7 @@ fn columns(
     }
 }
 
-/// Returns the values of a column that has no nulls here.
+/// Returns the values of a column without nulls.
 fn wholes(file: &SerializedFileReader<bytes::Bytes>, name: &str) -> Vec<i64> {
     let mut all = Vec::new();
     columns(file, name, |reader, rows| {
@@ -154,7 +154,7 @@ fn samples(count: u64) -> Vec<u8> {
 
 #[test]
 fn a_trace_of_more_rows_than_a_row_group_has_is_written_whole_through_a_temporary_file() {
-    // Not a multiple of a batch, page or row group.
+    // The count is no multiple of the rows of a batch, a page or a row group.
     let count = MAX_GROUP_ROWS as u64 + 15_001;
     let bytes = samples(count);
     let (spill, made) = counting_spill();
@@ -163,10 +163,10 @@ fn a_trace_of_more_rows_than_a_row_group_has_is_written_whole_through_a_temporar
     let rows: BTreeMap<&str, u64> =
         written.tables.iter().map(|(name, rows)| (name.as_str(), *rows)).collect();
     assert_eq!((rows["events"], rows["samples"]), (count + METHODS, count));
-    // One for each of the two long tables.
+    // Each of the two long tables has a temporary file.
     assert_eq!(made.load(Ordering::Relaxed), 2);
 
-    // Names of stacks by their ids, as a query would join them.
+    // Names of stacks are joined by ids, as in a query.
     let frames: BTreeMap<i64, String> = rows_of(&files, "frames")
         .iter()
         .map(|row| (whole(row, "frame_id").unwrap(), text(row, "text").unwrap().to_owned()))
@@ -189,7 +189,7 @@ fn a_trace_of_more_rows_than_a_row_group_has_is_written_whole_through_a_temporar
         );
         let times = wholes(&file, "time_ns");
         let mut order: Vec<usize> = (0..times.len()).collect();
-        // Samples are known when the next one of their thread comes.
+        // The row of a sample is written when the thread's next sample comes.
         order.sort_by_key(|at| times[*at]);
         let threads = wholes(&file, "thread_id");
         let states = (table == "samples").then(|| texts(&file, "state"));

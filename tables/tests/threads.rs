@@ -1,4 +1,4 @@
-//! Which public types are `Send` and `Sync`.
+//! Checks that public types are `Send` and `Sync`.
 
 use nettrace_tables::*;
 

@@ -31,13 +31,11 @@ use crate::model::{
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
 
 /// First number of rows that are not threads; no operating system uses it for threads.
 const FIRST_ROW: u64 = 0x4000_0000;
 
-/// Writes Chrome's trace events.
 #[derive(Debug)]
 pub(crate) struct Chromium<'o> {
     json: Json<Output<'o>>,
@@ -66,7 +64,6 @@ struct At {
 }
 
 impl<'o> Chromium<'o> {
-    /// Writes to `out`.
     pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Chromium<'o> {
         Chromium {
             json: Json::new(Output::new(out, options.is_gzip)),

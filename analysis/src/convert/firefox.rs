@@ -35,7 +35,6 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
 
 /// Sampling interval if the trace has no samples from which to measure it; the viewer's default.
@@ -47,7 +46,6 @@ const MAX_SAMPLES: u64 = 1 << 21;
 /// Maximum number of markers.
 const MAX_MARKERS: usize = 1 << 20;
 
-/// Writes Firefox Profiler's format.
 #[derive(Debug)]
 pub(crate) struct Firefox<'o> {
     out: Output<'o>,
@@ -103,7 +101,6 @@ impl fx::Marker for Marker {
 }
 
 impl<'o> Firefox<'o> {
-    /// Writes to `out`.
     pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Firefox<'o> {
         let title = if options.title.is_empty() { "trace" } else { &options.title };
         let profile = fx::Profile::new(

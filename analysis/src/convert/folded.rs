@@ -14,7 +14,7 @@
 //! | kinds | the first of the requested kinds that the trace has |
 //! | omitted | stacks without frames, unless they have a thread |
 //!
-//! `;` in a name is replaced by `:`, control characters by spaces. Lines are sorted, those of
+//! In names, `:` replaces `;`, and spaces replace control characters. Lines are sorted, lines of
 //! threads that ran first.
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
@@ -23,14 +23,12 @@ use crate::model::{Call, Kind, Profile, Resolved, StackHandle, TextHandle, Texts
 use std::cmp::Ordering;
 use std::io::Write;
 
-/// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
 /// Identity of an output line: texts of the waiting root and of the thread, the stack, and the text
 /// of the label.
 type Line = (Option<TextHandle>, Option<TextHandle>, StackHandle, Option<TextHandle>);
 
-/// Writes folded stacks.
 #[derive(Debug)]
 pub(crate) struct Folded<'o> {
     out: Output<'o>,
@@ -38,7 +36,6 @@ pub(crate) struct Folded<'o> {
 }
 
 impl<'o> Folded<'o> {
-    /// Writes to `out`.
     pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Folded<'o> {
         let out = Output::new(out, options.is_gzip);
         Folded { out, options: options.clone() }

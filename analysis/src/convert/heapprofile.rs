@@ -4,7 +4,7 @@
 //! |---|---|
 //! | opened by | Chrome and Edge DevTools (Memory), Visual Studio Code |
 //! | tree | below `head`, which is `(root)`, the merged calls of all threads, and the types of objects as if they had been called, because the format has no other place for them |
-//! | `selfSize` | bytes allocated there according to the samples; nothing is known about what was freed |
+//! | `selfSize` | bytes that the node's call allocated according to the samples; it is not known which were freed |
 //! | `samples` | one per stack and type: its size in bytes, its node, its rank in the order of first use |
 //! | `url` | the module; line and column are unknown (-1) |
 //! | kinds | .NET 10's random allocation samples, scaled up to all allocations; if there are none, the runtime's allocation ticks |
@@ -18,14 +18,12 @@ use std::io::{self, Write};
 /// Kinds that the format shows: the first one that the trace has.
 pub(super) const KINDS: &[Kind] = &[Kind::AllocationSamples, Kind::AllocationTicks];
 
-/// Writes V8's sampling heap profile.
 #[derive(Debug)]
 pub(crate) struct HeapProfile<'o> {
     out: Output<'o>,
 }
 
 impl<'o> HeapProfile<'o> {
-    /// Writes to `out`.
     pub(crate) fn new(
         out: Box<dyn Write + Send + 'o>,
         options: &ConvertOptions,

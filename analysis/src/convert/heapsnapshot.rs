@@ -47,7 +47,6 @@ const SYNTHETIC: u64 = 9;
 const ELEMENT: u64 = 1;
 const PROPERTY: u64 = 2;
 
-/// Writes V8's heap snapshot.
 #[derive(Debug)]
 pub(crate) struct HeapSnapshot<'o> {
     out: Output<'o>,
@@ -56,7 +55,6 @@ pub(crate) struct HeapSnapshot<'o> {
 }
 
 impl<'o> HeapSnapshot<'o> {
-    /// Writes to `out`.
     pub(crate) fn new(
         out: Box<dyn Write + Send + 'o>,
         options: &ConvertOptions,

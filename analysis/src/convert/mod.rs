@@ -415,7 +415,7 @@ pub enum ConvertError {
         /// Kind of data that was requested.
         wanted: &'static str,
     },
-    /// Any other error, such as that of a converter outside this crate.
+    /// Any other error, such as an error of a converter outside this crate.
     ///
     /// ```
     /// use nettrace_analysis::convert::ConvertError;

@@ -267,7 +267,7 @@ mod tests {
             let begun = cut.iter().filter(|edge| edge.0 == 'B');
             let (deeper, count) =
                 (begun.clone().filter(|edge| edge.1 == Call::Deeper).count(), begun.count() as u64);
-            // Samples whose stack stays as it is open nothing.
+            // A sample with the stack of the sample before it begins no span.
             assert!((most * 9 / 10..=most).contains(&count), "{count} of {most}");
             assert_eq!(deeper, 66, "of {most}");
         }

@@ -3,7 +3,7 @@
 //! | | |
 //! |---|---|
 //! | opened by | ui.perfetto.dev, `trace_processor` with SQL |
-//! | CPU samples | `PerfSample`, table `perf_sample`: one per sample, with its stack; those of a thread as a flame graph |
+//! | CPU samples | `PerfSample`, table `perf_sample`: one per sample, with its stack; the viewer shows the samples of a thread as a flame graph |
 //! | tracks of a process | pauses, collections, activities and awaits, on several tracks if they overlap; counters |
 //! | track of a thread | spans and instants of the thread: compilation, waits, exception handlers, tasks |
 //! | arguments | `debug` annotations; `note` says what is unknown about a span |
@@ -32,7 +32,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-/// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
 
 /// Field numbers of `TracePacket`.
@@ -73,7 +72,6 @@ const MAX_HELD_SPANS: usize = 4096;
 /// Maximum id that fits the format.
 const MAX_ID: u64 = 0x3fff_ffff;
 
-/// Writes Perfetto's format.
 #[derive(Debug)]
 pub(crate) struct Perfetto<'o> {
     out: Output<'o>,
@@ -102,7 +100,6 @@ enum TrackContent {
 }
 
 impl<'o> Perfetto<'o> {
-    /// Writes to `out`.
     pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Perfetto<'o> {
         Perfetto {
             out: Output::new(out, options.is_gzip),

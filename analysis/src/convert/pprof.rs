@@ -23,10 +23,8 @@ use crate::numbering::Numbering;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 
-/// Kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
-/// Writes pprof's format.
 #[derive(Debug)]
 pub(crate) struct Pprof<'o> {
     out: Output<'o>,

@@ -117,8 +117,7 @@ fn judge_runs(rows: &mut [Candidate], wholes: &Wholes, threshold_percent: f64) -
             families.entry(row.key.subject.family()).or_default().push((compared.chance, at));
         }
     }
-    // A family whose rows are equal in all runs is not tested, so the others are not corrected for
-    // it.
+    // A family whose rows are equal in all runs is not tested, so chances are not corrected for it.
     families.retain(|_, rows| rows.iter().any(|(chance, _)| *chance < 1.0));
     let each = MAX_CHANCE / families.len().max(1) as f64;
     for of_family in families.values_mut() {

@@ -48,7 +48,7 @@ pub(super) fn not_recorded(alone: &[&DiffKey], old: &SideTraces<'_>) -> Vec<NotC
     not_compared.collect()
 }
 
-/// Returns the place of a row in [`RECORDED`], if it stands for what its side recorded.
+/// Returns the place of a row in [`RECORDED`], or `None` if the row is not one of these.
 fn place_among_recorded(key: &DiffKey) -> Option<usize> {
     // Each counter is recorded by itself; the other subjects have one row for all.
     let is_whole = key.is_total() || key.measure != Measure::Value;

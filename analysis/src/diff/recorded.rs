@@ -60,8 +60,8 @@ impl Keywords {
     }
 }
 
-/// Nanoseconds of CPU samples by the module of the innermost frame: all of them, and those whose
-/// frame has no name.
+/// Nanoseconds of CPU samples by the module of the innermost frame: in all samples, and in samples
+/// whose innermost frame has no name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NamedModules(BTreeMap<String, (u64, u64)>);
 

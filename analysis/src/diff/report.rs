@@ -132,7 +132,7 @@ impl DiffReport {
     }
 
     /// Returns the reason for which the comparison is unreliable: nothing was compared, or one side
-    /// has no CPU samples, or none with names. `None` if it is reliable.
+    /// has no CPU samples, or its methods have no names. `None` if the comparison is reliable.
     pub fn missing(&self) -> Option<Unreliable> {
         if self.rows.is_empty() {
             return Some(Unreliable::NothingCompared);

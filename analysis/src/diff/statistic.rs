@@ -222,7 +222,7 @@ mod tests {
         assert!(chance(&[33.1, 5.7], &[7.9, 7.5]) > 0.1);
         assert!(chance(&[22.0, 16.5], &[10.0, 5.4]) > 0.01, "of five subjects one must be below");
         assert!(chance(&[19.0, 19.8], &[7.9, 7.5]) < 0.01);
-        // Runs that happen to be close do not pass for steady ones.
+        // Runs that are close by chance do not count as steady.
         assert!(chance(&[100.0, 100.1], &[103.0, 103.1]) > 0.5);
         // A method that only the new program has.
         assert!(chance(&[0.0, 0.0], &[3.0, 3.4]) < 0.01);

@@ -16,9 +16,9 @@ const MAX_ROWS: usize = 1 << 16;
 pub(super) struct TimedWork {
     /// Time of the first piece of work.
     pub(super) nanos: i64,
-    /// Duration of all pieces together.
+    /// Nanoseconds that all pieces took together.
     pub(super) spent_nanos: u64,
-    /// Number of pieces.
+    /// Number of pieces of work.
     pub(super) count: u64,
 }
 

@@ -66,8 +66,7 @@ fn lanes(number: u32) -> u64 {
     tens | (pairs - tens * 10) << 8
 }
 
-/// Returns the hexadecimal digits of a 32-bit number, and how many of them are
-/// significant: 1 to 8.
+/// Returns the hexadecimal digits of a 32-bit number, and the number of significant digits: 1 to 8.
 #[inline(always)]
 pub(crate) fn hex_up_to_eight(number: u32) -> ([u8; 8], usize) {
     let zeros = (number | 1).leading_zeros() as usize / 4;
@@ -76,8 +75,7 @@ pub(crate) fn hex_up_to_eight(number: u32) -> ([u8; 8], usize) {
     (digits, 8 - zeros)
 }
 
-/// Returns the hexadecimal digits of a number, and how many of them are significant: 1 to
-/// 16.
+/// Returns the hexadecimal digits of a number, and the number of significant digits: 1 to 16.
 #[inline(always)]
 pub(crate) fn hex(number: u64) -> ([u8; 16], usize) {
     let zeros = (number | 1).leading_zeros() as usize / 4;

@@ -38,10 +38,9 @@ use crate::shape::Names;
 use nettrace_parser::{Event, Labels};
 use std::borrow::Cow;
 
-/// Room for all keys and values except those of the type and the payload, in bytes.
+/// Room for the keys and values of a line, without type and payload, in bytes.
 const MAX_HEAD_BYTES: usize = head::MAX_BYTES + 128;
 
-/// Writes events as NDJSON.
 #[derive(Debug)]
 pub(crate) struct Ndjson {
     detail: Detail,

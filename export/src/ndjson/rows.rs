@@ -137,7 +137,8 @@ impl Segment {
         Some(())
     }
 
-    /// Writes addresses with fewer digits, and everything up to the number.
+    /// Writes the texts and addresses of a part whose addresses have fewer digits, up to its
+    /// number.
     #[cold]
     fn write_short(&self, line: &mut Writer<'_>, numbers: [u64; 2]) {
         for (before, number) in self.addresses.iter().zip(numbers) {

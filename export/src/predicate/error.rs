@@ -20,7 +20,7 @@ impl PredicateError {
         self.column
     }
 
-    /// Returns what is wrong, without the column.
+    /// Returns the message without the column.
     pub fn reason(&self) -> &str {
         &self.message
     }

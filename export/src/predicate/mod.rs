@@ -185,7 +185,7 @@ impl Predicate {
         let Some((before, hold)) = hold::split(text) else { return whole() };
         let held = match parse::parse(before, true) {
             Ok(root) => Predicate::new(text, root, Some(hold)),
-            // The error of the whole text is clearer than that of its beginning.
+            // The error of the whole text is clearer than the error of its beginning.
             Err(_) => return whole(),
         };
         let (mut events, mut counters) = (Vec::new(), Vec::new());

@@ -129,8 +129,7 @@ impl Space {
         if is_assembly { Found::Other } else { Found::Unread }
     }
 
-    /// Returns the path under which this process can open a path of the other process, which may be
-    /// in a container.
+    /// Returns the path by which to open a file of the process, which may be in a container.
     fn inside(&self, path: &str) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root{path}", self.pid))
     }

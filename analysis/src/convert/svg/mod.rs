@@ -14,8 +14,8 @@
 //! | kinds | the first of the requested kinds that the trace has |
 //! | omitted | frames below 1/10,000 of the width; their number is shown below the title |
 //!
-//! The file refers to no external fonts or scripts. All texts are escaped; hidden
-//! characters, and those that XML does not allow, become U+FFFD.
+//! The file refers to no external fonts or scripts. All texts are escaped. U+FFFD replaces hidden
+//! characters and characters that XML does not allow.
 
 mod graph;
 
@@ -28,7 +28,6 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
 const STYLE: &str = include_str!("flame.css");
@@ -48,7 +47,6 @@ const MIN_PARTS: u64 = PARTS / 10_000;
 /// Number of characters that fit in a row of 1,200 pixels.
 const LETTERS: u64 = 166;
 
-/// Writes a flame graph.
 #[derive(Debug)]
 pub(crate) struct Svg<'o> {
     out: Output<'o>,
@@ -56,7 +54,6 @@ pub(crate) struct Svg<'o> {
 }
 
 impl<'o> Svg<'o> {
-    /// Writes to `out`.
     pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Svg<'o> {
         let out = Output::new(out, options.is_gzip);
         Svg { out, options: options.clone() }
