@@ -57,7 +57,6 @@ enum Layout {
     Payload,
 }
 
-/// Writes events as CSV.
 #[derive(Debug)]
 pub(crate) struct Csv {
     detail: Detail,
@@ -76,9 +75,14 @@ pub(crate) struct Csv {
 }
 
 impl Csv {
-    /// Makes a writer. `is_one_type` says that the command line names a single event
-    /// type.
-    pub(crate) fn new(detail: Detail, selection: Option<&Selection>, is_one_type: bool) -> Csv {
+    /// Makes a writer. `is_one_type` says that the command line names a single event type. For
+    /// `is_safe` see [`WriteOptions::csv_safe`](crate::WriteOptions::csv_safe).
+    pub(crate) fn new(
+        detail: Detail,
+        selection: Option<&Selection>,
+        is_one_type: bool,
+        is_safe: bool,
+    ) -> Csv {
         let layout = match selection {
             Some(selection) => Layout::Selected(selection.wanted().to_vec()),
             None if is_one_type => Layout::Pending,
@@ -94,16 +98,8 @@ impl Csv {
             fixed: Vec::new(),
             value: Vec::new(),
             frames: Vec::new(),
-            is_safe: false,
+            is_safe,
         }
-    }
-
-    /// Sets whether an apostrophe precedes texts that begin with `=`, `+`, `-` or `@`, which
-    /// spreadsheets would execute as formulas. Hidden characters ([`hidden`](crate::hidden)) are
-    /// replaced by U+FFFD, except for line ends and tabs. Numbers are unchanged. Default: `false`.
-    pub(crate) fn safe(mut self, is_safe: bool) -> Csv {
-        self.is_safe = is_safe;
-        self
     }
 
     /// Sets the names of the next event's frames.
@@ -112,7 +108,7 @@ impl Csv {
         self.frames.extend(names.iter().map(|name| name.to_string()));
     }
 
-    /// Appends the header, if it is known already.
+    /// Appends the header, unless it depends on the first event.
     pub(crate) fn begin(&self, out: &mut Vec<u8>) {
         if !matches!(self.layout, Layout::Pending) {
             self.write_heading(out);

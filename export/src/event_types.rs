@@ -228,11 +228,8 @@ impl EventTypes {
         let metadata_id = event.metadata_id() as usize;
         let serial = event.metadata().map_or(0, Metadata::serial);
         let version = event.version();
-        if let Some(guess) = self.by_metadata_id.get(metadata_id)
-            && guess.is_for(serial, version)
-            && serial != 0
-        {
-            return guess.type_index;
+        if let Some(type_index) = self.last_meaning(metadata_id, serial, version) {
+            return type_index;
         }
         let is_fixed = !event.catalog().is_some_and(|row| row.has_records);
         let record = event.schema().map_or(0, |schema| std::ptr::from_ref(schema).addr());
@@ -270,11 +267,8 @@ impl EventTypes {
         let metadata_id = event.metadata_id() as usize;
         let serial = event.metadata().map_or(0, Metadata::serial);
         let version = event.version();
-        if let Some(guess) = self.by_metadata_id.get(metadata_id)
-            && guess.is_for(serial, version)
-            && serial != 0
-        {
-            return Some(guess.type_index.number);
+        if let Some(type_index) = self.last_meaning(metadata_id, serial, version) {
+            return Some(type_index.number);
         }
         let row = EventType::from_event(event);
         let number = match self.by_key.get(&row.key()) {
@@ -287,6 +281,11 @@ impl EventTypes {
             self.keep_guess(metadata_id, Guess { serial, version, type_index });
         }
         Some(number)
+    }
+
+    fn last_meaning(&self, metadata_id: usize, serial: u64, version: u32) -> Option<TypeIndex> {
+        let guess = self.by_metadata_id.get(metadata_id)?;
+        (serial != 0 && guess.is_for(serial, version)).then_some(guess.type_index)
     }
 
     fn keep_guess(&mut self, metadata_id: usize, guess: Guess) {
@@ -305,16 +304,7 @@ impl EventTypes {
     }
 
     fn insert(&mut self, row: EventType, schema: Option<&Schema>, level: u32) -> TypeIndex {
-        let key = row.key();
-        let number = match self.by_key.get(&key) {
-            Some(number) => *number,
-            None => {
-                let number = self.rows.len();
-                self.rows.push(row);
-                self.by_key.insert(key, number);
-                number
-            }
-        };
+        let number = self.number_of(row);
         let undescribed = Schema::default();
         let schema = schema.unwrap_or(&undescribed);
         let shapes = self.rows.get(number).map_or(&[][..], |row| &row.shapes);
@@ -337,8 +327,8 @@ impl EventTypes {
         TypeIndex { number, shape, level }
     }
 
-    /// Returns the number of a type from another instance, for counting, and adds it
-    /// without its shapes if it is new.
+    /// Returns the number of a type, and adds the type without its shapes if it is new. The type
+    /// may come from another instance, to count its events here.
     pub fn number_of(&mut self, row: EventType) -> usize {
         let key = row.key();
         if let Some(number) = self.by_key.get(&key) {

@@ -14,7 +14,7 @@ pub fn accepts_type(
     row: &EventType,
 ) -> bool {
     (providers.is_empty() || providers.iter().any(|pattern| pattern.is_match(row)))
-        && (events.is_empty() || events.iter().any(|pattern| pattern.is_match(row)))
+        && (events.is_empty() || events.iter().any(|pattern| pattern.accepts(row)))
 }
 
 /// Lists the patterns that match none of the types, each with suggestions.
@@ -261,7 +261,7 @@ impl Filter {
             && self.time.is_none())
     }
 
-    /// Names the events for which thread and time were checked: those whose type matches.
+    /// Returns a text about the events whose thread and time were checked.
     fn among(&self) -> &'static str {
         match self.providers.is_empty() && self.events.is_empty() {
             true => "",

@@ -68,10 +68,6 @@ impl EventPattern {
 
     /// Returns whether events of a type match.
     pub fn accepts(&self, row: &EventType) -> bool {
-        self.is_match(row)
-    }
-
-    pub(crate) fn is_match(&self, row: &EventType) -> bool {
         if !row.is_defined {
             return false;
         }
@@ -85,7 +81,7 @@ impl EventPattern {
 
     /// Returns a message for users if no event matched.
     pub(crate) fn unmatched(&self, rows: &[EventType]) -> Option<String> {
-        if rows.iter().any(|row| self.is_match(row)) {
+        if rows.iter().any(|row| self.accepts(row)) {
             return None;
         }
         let wanted = self.glob.as_str();

@@ -153,7 +153,7 @@ impl EventWriter {
             EventForm::Ndjson => Form::Ndjson(Ndjson::new(detail)),
             EventForm::Csv => {
                 let is_one_type = matches!(filter.events.as_slice(), [pattern] if EventPattern::is_exact(pattern));
-                let csv = Csv::new(detail, selection.as_ref(), is_one_type).safe(csv_safe);
+                let csv = Csv::new(detail, selection.as_ref(), is_one_type, csv_safe);
                 page.append(|out| csv.begin(out));
                 Form::Csv(csv)
             }

@@ -21,7 +21,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-/// Kinds that the format shows.
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
 /// Fixed node numbers of V8; calls are numbered after them.
@@ -29,7 +28,6 @@ const ROOT: u64 = 1;
 const IDLE: u64 = 2;
 const FIRST_CALL: u64 = 3;
 
-/// Writes V8's CPU profile.
 #[derive(Debug)]
 pub(crate) struct CpuProfile<'o> {
     out: Output<'o>,
@@ -37,7 +35,6 @@ pub(crate) struct CpuProfile<'o> {
 }
 
 impl<'o> CpuProfile<'o> {
-    /// Writes to `out`.
     pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> CpuProfile<'o> {
         let out = Output::new(out, options.is_gzip);
         CpuProfile { out, threads: BTreeMap::new() }
@@ -65,21 +62,17 @@ impl Convert for CpuProfile<'_> {
         let CpuProfile { out, threads } = *self;
         super::first_kind(KINDS, profile)?;
         let rows = profile.rows();
+        let path = |thread, stack, mode| {
+            let frames = resolved.selected(stack, mode)?;
+            Some(path(thread, frames, resolved.is_below_waiting(Kind::Cpu, stack, mode)))
+        };
         let mut calls = CallNodes::for_paths(|| {
-            rows.iter().filter_map(|(key, _)| {
-                let frames = resolved.selected(key.stack, key.mode)?;
-                Some(path(
-                    key.thread,
-                    frames,
-                    resolved.is_below_waiting(Kind::Cpu, key.stack, key.mode),
-                ))
-            })
+            rows.iter().filter_map(|(key, _)| path(key.thread, key.stack, key.mode))
         });
         let mut weights: BTreeMap<ThreadHandle, u64> = BTreeMap::new();
         for (key, totals) in &rows {
-            let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
-            let is_waiting = resolved.is_below_waiting(Kind::Cpu, key.stack, key.mode);
-            calls.add(path(key.thread, frames, is_waiting), totals);
+            let Some(path) = path(key.thread, key.stack, key.mode) else { continue };
+            calls.add(path, totals);
             let weight = weights.entry(key.thread).or_default();
             *weight = weight.saturating_add(totals.weight);
         }
@@ -91,12 +84,8 @@ impl Convert for CpuProfile<'_> {
         // Node and duration of a piece. Filtered samples are omitted, unless the profile shows a
         // single thread: there they fill the time between other samples.
         let place = |thread: ThreadHandle, piece: Piece| match piece {
-            Piece::Run(run) => match resolved.selected(run.stack, run.mode) {
-                Some(frames) => {
-                    let is_waiting = resolved.is_below_waiting(Kind::Cpu, run.stack, run.mode);
-                    let node = calls.find(path(thread, frames, is_waiting));
-                    Some((node.map_or(IDLE, number), run.weight))
-                }
+            Piece::Run(run) => match path(thread, run.stack, run.mode) {
+                Some(path) => Some((calls.find(path).map_or(IDLE, number), run.weight)),
                 None => is_alone.then_some((IDLE, run.weight)),
             },
             Piece::Gap(nanos) => is_alone.then_some((IDLE, nanos)),

@@ -26,7 +26,6 @@ use std::io::{self, Write};
 
 const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
 
-/// The kinds shown by default.
 pub(super) const KINDS: &[Kind] = &[
     Kind::Cpu,
     Kind::AllocationSamples,
@@ -37,7 +36,6 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::OffCpu,
 ];
 
-/// Writes speedscope's format.
 #[derive(Debug)]
 pub(crate) struct Speedscope<'o> {
     out: Output<'o>,
@@ -49,7 +47,6 @@ pub(crate) struct Speedscope<'o> {
 }
 
 impl<'o> Speedscope<'o> {
-    /// Writes to `out`.
     pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Speedscope<'o> {
         let kinds = options.kinds_or(KINDS);
         Speedscope {
@@ -229,8 +226,7 @@ impl Document<'_, '_> {
             .map(|(thread, timeline)| (weight_of(timeline), thread, timeline))
             .collect();
         order.sort_few_by_key(|(weight, thread, _)| (std::cmp::Reverse(*weight), *thread));
-        for (weight, thread, timeline) in order.into_iter().filter(|(weight, ..)| *weight > 0) {
-            let _ = weight;
+        for (_, thread, timeline) in order.into_iter().filter(|(weight, ..)| *weight > 0) {
             let name = resolved.model().thread_label(thread);
             // The viewer starts at 0 and ignores the document's start, so 0 is the session's start.
             let before = timeline.first_nanos().and_then(|nanos| u64::try_from(nanos).ok());

@@ -29,8 +29,8 @@ const MIN_SLICE_NANOS: f64 = 40e6;
 /// Minimum length, in nanoseconds, of a wait that counts as open at the end of the trace. Most
 /// shorter ones are ordinary waits that the end of the trace cut off.
 const MIN_OPEN_WAIT_NANOS: u64 = 1_000_000_000;
-/// Maximum number of request paths, and of SQL statements, that are compared: those with the most
-/// requests or the longest commands.
+/// Maximum number of request paths, and of SQL statements, that are compared. Paths with the most
+/// requests and statements with the longest commands come first.
 pub(super) const MAX_PATHS: usize = 500;
 
 /// Slices of a trace.
@@ -129,11 +129,8 @@ impl Cut {
     fn elapsed(&mut self, extent: &ExtentFinder) {
         let key = DiffKey::total(Subject::Elapsed);
         if let Some(nanos) = self.trace.whole_run_ns {
-            let mut sums = vec![0.0; self.slices.count()];
-            if let Some(first) = sums.first_mut() {
-                *first = nanos;
-            }
-            self.trace.rows.insert(key, Measured::Sums(sums));
+            let sums = self.in_first_slice(nanos);
+            self.trace.rows.insert(key, sums);
         } else if let Slices::Iterations(iterations) = &self.slices {
             let overhead = extent.overhead_nanos();
             let own = |iteration: &Iteration| iteration.nanos() - overhead * iteration.operations;
@@ -447,12 +444,15 @@ impl Cut {
 
     /// Adds a number of events whose times are not known, all in the first slice.
     fn counted(&mut self, key: DiffKey, count: u64) {
-        let mut sums = vec![0.0; self.slices.count()];
-        if let Some(first) = sums.first_mut() {
-            *first = count as f64;
-        }
+        let sums = self.in_first_slice(count as f64);
         self.trace.counts.insert(key.clone(), count as f64);
-        self.trace.rows.insert(key, Measured::Sums(sums));
+        self.trace.rows.insert(key, sums);
+    }
+
+    fn in_first_slice(&self, value: f64) -> Measured {
+        let mut sums = vec![0.0; self.slices.count()];
+        sums.iter_mut().take(1).for_each(|first| *first = value);
+        Measured::Sums(sums)
     }
 
     /// Adds the largest number of workers of the thread pool.

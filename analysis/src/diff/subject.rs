@@ -55,8 +55,8 @@ impl DiffKey {
         })
     }
 
-    /// Returns whether values are sums, which grow with the length of a trace. The others are
-    /// means, percentiles and extremes.
+    /// Returns whether values are sums, which grow with the length of a trace, and not means,
+    /// percentiles or extremes.
     pub(super) fn is_sum(&self) -> bool {
         match self.subject {
             Subject::Counter
@@ -140,14 +140,16 @@ impl Subject {
             Subject::Method | Subject::MethodTotal => (2.5, 10.0, 50.0),
             Subject::Type => (1.5, 5.0, 50.0),
             Subject::Alloc => (1.3, 0.0, 50.0),
-            Subject::GcCount => (2.0, 0.0, 20.0),
             Subject::GcPause => (3.0, 0.0, 20.0),
             Subject::Exception => (2.0, 5.0, 20.0),
-            Subject::Exceptions => (2.0, 0.0, 20.0),
             Subject::Contention | Subject::Waits => (4.0, 5.0, 20.0),
             Subject::ContentionCount => (4.0, 0.0, 20.0),
-            Subject::Requests | Subject::RequestPath => (2.0, 0.0, 20.0),
-            Subject::Sql | Subject::SqlStatement => (2.0, 0.0, 20.0),
+            Subject::GcCount
+            | Subject::Exceptions
+            | Subject::Requests
+            | Subject::RequestPath
+            | Subject::Sql
+            | Subject::SqlStatement => (2.0, 0.0, 20.0),
             Subject::PoolThreads => (2.0, 0.0, 8.0),
             // A single one is enough if the old program had none.
             Subject::OpenWaits | Subject::Deadlocks => (2.0, 0.0, 0.0),

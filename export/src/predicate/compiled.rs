@@ -471,7 +471,7 @@ impl Compiled {
         let names = types.names(place);
         let find = |leaf: &Leaf| match leaf {
             Leaf::Event { pattern, .. } => {
-                Known::Named(row.is_some_and(|row| pattern.is_match(row)))
+                Known::Named(row.is_some_and(|row| pattern.accepts(row)))
             }
             Leaf::Test(test) => names
                 .and_then(|names| {
