@@ -35,6 +35,7 @@ mod outcome;
 mod report_pass;
 mod request_parts;
 mod requests;
+mod running;
 mod runtime_corpus;
 mod runtime_golden;
 mod spans;

@@ -250,6 +250,7 @@ function certaintyText(report) {
   const parts = [
     [running.managed, 'ran managed code', 'ran managed code'],
     [running.computing, 'ran native code that computes', 'ran native code that computes'],
+    [running.at_gc_poll, 'was caught at a GC poll (for the nearest own method)', 'were caught at a GC poll (for the nearest own method)'],
     [running.taking_lock, 'was taking a lock', 'were taking a lock'],
     [running.native_calls, 'was in native calls, which may not have run', 'were in native calls, which may not have run'],
   ];
@@ -257,7 +258,13 @@ function certaintyText(report) {
   const cut = (report.cut_off_samples ?? 0) + (report.repaired_samples ?? 0);
   if (cut > 0)
     shown.push(`${formatCount(cut)} had lost their callers beyond 100 frames (${formatCount(report.repaired_samples ?? 0)} repaired)`);
-  return shown.length < 2 ? null : `Of ${formatCount(report.samples)} samples ${shown.join(', ')}.`;
+  const untold =
+    running.untold > 0
+      ? 'This runtime does not tell managed from native code: what is no known wait, native call or idle thread ' +
+        'counts as managed code that ran. '
+      : '';
+  const parted = shown.length < 2 ? '' : `Of ${formatCount(report.samples)} samples ${shown.join(', ')}.`;
+  return untold + parted || null;
 }
 
 function select(id, options, value, onchange) {

@@ -230,6 +230,7 @@ impl<'c> Analysis<'c> {
             _ => self.mode_of(thread, stack, mode),
         };
         self.model.saw(thread, stack);
+        self.model.count_sample(stack, mode);
         let (model, outputs) = (&self.model, &mut self.outputs);
         self.cpu.add(thread, stack, mode, nanos, |weighed| outputs.cpu_sample(&weighed, model))
     }

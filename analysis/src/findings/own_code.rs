@@ -196,8 +196,7 @@ impl OwnCode {
                 code.throwing = code.throwing.saturating_add(totals.weight);
             }
             let Some(method) = place.method.filter(|_| !place.records) else { continue };
-            let is_certain = place.compiles
-                || matches!(how, Certainty::Managed | Certainty::Computing | Certainty::TakingLock);
+            let is_certain = place.compiles || how != Certainty::NativeCall;
             // A native call for input or output probably waited.
             if !is_certain && place.does_io {
                 continue;
@@ -515,7 +514,10 @@ impl OwnPlace {
         let at = frames.iter().position(|frame| fact(frame).is_own);
         let at = at.or_else(|| frames.iter().position(|frame| fact(frame).is_handler));
         let at = at.or_else(|| frames.iter().position(|frame| fact(frame).is_package));
-        let inner = frames.get(..at.unwrap_or(0)).unwrap_or_default();
+        let inner = match frames.get(..at.unwrap_or(0)).unwrap_or_default() {
+            [] => resolved.caught_frames(stack),
+            inner => inner,
+        };
         OwnPlace {
             method: at.and_then(|at| frames.get(at)).copied(),
             calls: inner.last().copied(),

@@ -77,7 +77,7 @@ impl RunningFindings {
             running.all = running.all.saturating_add(totals.weight);
             // A native call may have blocked, so it is never the hottest method.
             let leaves = match how {
-                Certainty::Managed | Certainty::Computing => &mut running.ran,
+                Certainty::Managed | Certainty::AtGcPoll | Certainty::Computing => &mut running.ran,
                 Certainty::TakingLock => &mut running.taking_locks,
                 _ => continue,
             };

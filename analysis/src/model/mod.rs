@@ -50,6 +50,7 @@ mod resolver;
 mod reuses;
 mod role;
 mod sample;
+mod sampler;
 mod session_span;
 mod shown;
 mod spans;
@@ -108,6 +109,7 @@ pub(crate) use sample::Running;
 pub(crate) use sample::STILL_WAITING;
 pub(crate) use sample::WeightUnit;
 pub use sample::{CountedStates, Kind, Mode, Sample, SampleClock, ThreadState};
+pub(crate) use sampler::RuntimeVersion;
 pub(crate) use session_span::SessionSpan;
 pub use shown::TaskKind;
 pub(crate) use shown::{handler_text, method_frame, task_method, task_text, type_text};
@@ -181,7 +183,8 @@ pub struct Process {
     pub(crate) perf_map: Ranges<TextHandle>,
     /// Memory map, which gives code without a name the module that it lies in.
     pub(crate) memory: MemoryMap,
-    pub(crate) runtime_major: Option<u32>,
+    /// Version of the runtime, once an event has named it.
+    pub(crate) runtime: Option<RuntimeVersion>,
     /// OS id of each thread, by managed id. The runtime reuses managed ids.
     managed_threads: HashMap<u64, u64>,
     images: NativeImages,
@@ -196,7 +199,7 @@ const UNKNOWN_PROCESSORS: u32 = 0xffff;
 impl Process {
     /// Returns whether waits for locks name owners by managed ids instead of OS ids.
     pub(crate) fn has_managed_owners(&self) -> bool {
-        self.runtime_major.is_some_and(|major| major >= MANAGED_OWNERS_SINCE)
+        self.runtime.is_some_and(|runtime| runtime.version[0] >= MANAGED_OWNERS_SINCE)
     }
 
     /// Returns the managed id and the OS id of threads that were created in the trace.
@@ -366,7 +369,12 @@ impl Model {
                 let Some(information) = view::RuntimeInformation::from_event(event) else { return };
                 self.name_process(process, information.command_line);
                 if let Some(row) = self.processes.get_mut(process.index()) {
-                    row.runtime_major = information.version.first().copied();
+                    let path = information.runtime_path.to_string();
+                    row.runtime = Some(RuntimeVersion {
+                        version: information.version,
+                        is_windows: path.ends_with(".dll") || path.ends_with(".exe"),
+                        is_mono: information.is_mono,
+                    });
                 }
             }
         }

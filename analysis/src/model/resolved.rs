@@ -5,7 +5,7 @@ use super::coverage::Coverage;
 use super::endpoints::{ServedEndpoint, method_key};
 use super::filter::Filter;
 use super::folding::{Folding, Path};
-use super::handle::{FrameHandle, StackHandle, TextHandle};
+use super::handle::{FrameHandle, ProcessHandle, StackHandle, TextHandle};
 use super::hash::NumberMap;
 use super::kept_frames::{FramesPlace, KeptFrames};
 use super::names::{Frame, NameOptions};
@@ -14,8 +14,9 @@ use super::profile::Profile;
 use super::resolver::{ResolvedStack, Resolver};
 use super::role::{Leaf, running_of, state_of};
 use super::sample::{CountedStates, Kind, Mode, Running, ThreadState};
+use super::sampler::{RunningCandidates, RuntimeVersion};
 use super::wait_for::WaitFor;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// The model and samples of a trace that was read to its end, with a name for every frame.
@@ -25,6 +26,8 @@ pub struct Resolved<'m> {
     profile: &'m Profile,
     frames: Vec<Arc<Frame>>,
     kept: KeptFrames,
+    /// Frames that no report shows, because a poll caught their thread: see [`Resolver::caught`].
+    caught: HashMap<StackHandle, FramesPlace>,
     stacks: Vec<ResolvedStack>,
     /// Whether samples with an unknown stack meet the filter's conditions on frames.
     admits_unknown_stacks: bool,
@@ -36,6 +39,34 @@ pub struct Resolved<'m> {
     my_code: Option<Pattern>,
     /// Endpoint of each frame whose method serves only one.
     endpoints: BTreeMap<FrameHandle, TextHandle>,
+}
+
+/// Marks the stacks of processes whose sampler does not tell managed from native code: by the
+/// version of the runtime, and by the samples where no version decides it.
+fn tell_states(model: &Model, rows: &mut [ResolvedStack]) {
+    let stacks = model.stored_stacks();
+    let process_of = |stack| stacks.process(stack).unwrap_or(ProcessHandle(0));
+    let mut candidates: HashMap<ProcessHandle, RunningCandidates> = HashMap::new();
+    for (stack, row) in stacks.handles().zip(rows.iter()) {
+        if row.leaf.may_run_managed() {
+            candidates.entry(process_of(stack)).or_default().add(stacks.sampled(stack));
+        }
+    }
+    let is_untold = |process: ProcessHandle| {
+        let runtime = model.process(process).and_then(|process| process.runtime);
+        match runtime.and_then(RuntimeVersion::tells_managed) {
+            Some(tells) => !tells,
+            None => candidates.get(&process).is_some_and(|samples| samples.are_untold()),
+        }
+    };
+    let untold: HashSet<ProcessHandle> =
+        model.processes().map(|(process, _)| process).filter(|it| is_untold(*it)).collect();
+    if untold.is_empty() {
+        return;
+    }
+    for (stack, row) in stacks.handles().zip(rows) {
+        row.leaf.is_untold = untold.contains(&process_of(stack));
+    }
 }
 
 impl<'m> Resolved<'m> {
@@ -53,6 +84,7 @@ impl<'m> Resolved<'m> {
         let stacks = model.stored_stacks();
         let mut rows = Vec::with_capacity(stacks.len());
         let (mut kept, mut frames) = (KeptFrames::default(), Vec::new());
+        let mut caught = HashMap::new();
         // Stacks that share addresses usually have the same frames.
         let mut shared: NumberMap<usize, FramesPlace> = NumberMap::default();
         for stack in stacks.handles() {
@@ -64,8 +96,12 @@ impl<'m> Resolved<'m> {
             if let Some(at) = at {
                 shared.insert(at, row.place);
             }
+            if !resolver.caught.is_empty() {
+                caught.insert(stack, kept.keep(&resolver.caught));
+            }
             rows.push(row);
         }
+        tell_states(model, &mut rows);
         let of_methods = if options.is_raw { HashMap::new() } else { resolver.endpoints() };
         let endpoint = |frame: &Frame| of_methods.get(&method_key(frame)).copied().flatten();
         let frames = resolver.frames.iter().enumerate().filter(|_| !of_methods.is_empty());
@@ -84,6 +120,7 @@ impl<'m> Resolved<'m> {
             profile,
             frames: resolver.frames.into_iter().map(Arc::new).collect(),
             kept,
+            caught,
             stacks: rows,
             admits_unknown_stacks: filter.frame.is_none() && filter.exclude.is_none(),
             states: filter.states.clone(),
@@ -118,6 +155,7 @@ impl<'m> Resolved<'m> {
             profile,
             frames: frames.into_iter().map(Arc::new).collect(),
             kept,
+            caught: HashMap::new(),
             stacks: rows,
             admits_unknown_stacks: true,
             states: Vec::new(),
@@ -343,6 +381,18 @@ impl<'m> Resolved<'m> {
     /// Returns the certainty that a thread with this stack ran; `None` if the thread waited.
     pub(crate) fn running(&self, stack: StackHandle, mode: Mode) -> Option<Running> {
         running_of(mode, self.leaf(stack))
+    }
+
+    /// Returns the frames of other code in which a poll may have caught the thread, innermost first:
+    /// those between the method that polled and the nearest own method, which is the first of
+    /// [`Resolved::frames`].
+    pub(crate) fn caught_frames(&self, stack: StackHandle) -> &[FrameHandle] {
+        self.caught.get(&stack).map_or(&[], |place| self.kept.get(*place))
+    }
+
+    /// Returns whether the sampler of a stack's process does not tell managed from native code.
+    pub(crate) fn is_untold(&self, stack: StackHandle) -> bool {
+        self.leaf(stack).is_untold
     }
 
     fn leaf(&self, stack: StackHandle) -> Leaf {

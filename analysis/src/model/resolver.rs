@@ -76,6 +76,9 @@ pub(super) struct Resolver<'m, 'f> {
     pub(super) coverage: Coverage,
     folder: Option<Folder<'f>>,
     kernel: OnceLock<KernelOwners>,
+    /// Frames of other code below the nearest own method of the latest stack, if a poll caught the
+    /// thread there: without the poll and the method that polled.
+    pub(super) caught: Vec<FrameHandle>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -111,6 +114,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             coverage: Coverage::default(),
             folder: Folder::new(folding),
             kernel: OnceLock::new(),
+            caught: Vec::new(),
         }
     }
 
@@ -126,6 +130,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let ticks = stacks.since_ticks(stack);
         let cut_at = stacks.is_cut(stack).then(|| stacks.addresses(stack).len().saturating_sub(1));
         frames.clear();
+        self.caught.clear();
         let mut row = ResolvedStack::UNKNOWN;
         let (mut is_wanted, mut is_excluded) = (self.filter.frame.is_none(), false);
         let mut chain = WaitChain::NEW;
@@ -164,8 +169,14 @@ impl<'m, 'f> Resolver<'m, 'f> {
         // An innermost address without a name is native code or a method whose name is missing.
         // Only a rundown, which names all methods, makes native code certain.
         row.leaf.is_returning = chain.is_returning() && self.lists_all_methods(process);
+        row.leaf.is_native_call = chain.is_in_native;
+        row.leaf.is_at_poll = chain.is_at_poll;
         if !self.options.is_raw {
-            let left_out = self.leave_out_plumbing(frames);
+            let is_caught = chain.is_at_poll && chain.wait == Wait::No;
+            let left_out = match is_caught {
+                true => self.leave_out_below_poll(frames),
+                false => self.leave_out_plumbing(frames),
+            };
             chain.length = chain.length.saturating_sub(left_out);
             row.has_call = self.name_call(frames, chain, row.leaf.is_returning);
         }
@@ -227,11 +238,29 @@ impl<'m, 'f> Resolver<'m, 'f> {
         self.facts.get(frame.index()).map_or(Passage::No, |facts| facts.role.passage)
     }
 
+    /// Removes all frames inside the nearest own method and returns their number: where a poll
+    /// caught a thread says only that the thread came by. Without an own method, the method that
+    /// polled is the innermost.
+    fn leave_out_below_poll(&mut self, frames: &mut Vec<FrameHandle>) -> usize {
+        let is_own =
+            |frame: &FrameHandle| self.frames.get(frame.index()).is_some_and(Folding::is_own);
+        let Some(first) = frames.iter().position(is_own) else {
+            return self.leave_out_plumbing(frames);
+        };
+        let polls = |frame: &FrameHandle| {
+            matches!(self.passage(*frame), Passage::Plumbing | Passage::GcPoll)
+        };
+        let polled = frames.iter().position(|frame| !polls(frame)).unwrap_or(first);
+        let removed = frames.drain(..first);
+        self.caught.extend(removed.skip(polled.saturating_add(1)));
+        first
+    }
+
     /// Removes the runtime's own innermost frames and returns their number. A thread that waits for
     /// a collection, or throws, is then shown at the method that called the runtime.
     fn leave_out_plumbing(&self, frames: &mut Vec<FrameHandle>) -> usize {
         let is_kept = |frame: &FrameHandle| {
-            !matches!(self.passage(*frame), Passage::Plumbing | Passage::Spin)
+            !matches!(self.passage(*frame), Passage::Plumbing | Passage::GcPoll | Passage::Spin)
         };
         let first = frames.iter().position(is_kept).unwrap_or(0);
         frames.drain(..first);

@@ -3,7 +3,7 @@
 use super::method_name::MethodName;
 use super::sample::{Mode, Running, ThreadState};
 use super::wait_for::{WaitFor, wait_for};
-use super::waits::{Wait, is_on_behalf, is_plumbing, is_spinning, only_calls, wait_of};
+use super::waits::{Wait, is_gc_poll, is_on_behalf, is_plumbing, is_spinning, only_calls, wait_of};
 
 /// Facts about a thread's state that one frame reveals.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +27,8 @@ pub(crate) enum Passage {
     OnBehalf,
     /// The frame acts for its caller and reports leave it out: see [`is_plumbing`].
     Plumbing,
+    /// The frame is a poll, in which the runtime catches a thread: see [`is_gc_poll`].
+    GcPoll,
 }
 
 impl Role {
@@ -43,6 +45,8 @@ impl Role {
                 Passage::Native
             } else if is_spinning(name.type_name, name.method) {
                 Passage::Spin
+            } else if is_gc_poll(name.type_name, name.method) {
+                Passage::GcPoll
             } else if is_plumbing(name.type_name, name.method) {
                 Passage::Plumbing
             } else if is_on_behalf(name.type_name) {
@@ -63,6 +67,8 @@ pub(crate) struct WaitChain {
     pub(crate) length: usize,
     /// Whether the innermost frame is native code, or only calls it.
     pub(crate) is_in_native: bool,
+    /// Whether the innermost frame is a poll of the runtime: see [`is_gc_poll`].
+    pub(crate) is_at_poll: bool,
     is_spinning: bool,
     is_undecided: bool,
     is_wait: bool,
@@ -75,6 +81,7 @@ impl WaitChain {
         wait_for: None,
         length: 0,
         is_in_native: false,
+        is_at_poll: false,
         is_spinning: false,
         is_undecided: true,
         is_wait: false,
@@ -111,6 +118,7 @@ impl WaitChain {
             };
             self.is_undecided = passage != Passage::No && wait == Wait::No;
             self.is_in_native |= index == 0 && passage == Passage::Native;
+            self.is_at_poll |= index == 0 && passage == Passage::GcPoll;
             self.is_spinning |= passage == Passage::Spin;
         }
     }
@@ -131,18 +139,43 @@ pub(crate) struct Leaf {
     pub(crate) is_ahead: bool,
     /// Result of [`WaitChain::is_returning`].
     pub(crate) is_returning: bool,
+    /// Whether the innermost frame is native code, or a method that only calls it.
+    pub(crate) is_native_call: bool,
+    /// Whether a poll of the runtime caught the thread: see [`Running::AtGcPoll`].
+    pub(crate) is_at_poll: bool,
+    /// Whether the sampler of the process does not tell managed from native code.
+    pub(crate) is_untold: bool,
 }
 
 impl Leaf {
-    pub(crate) const UNKNOWN: Leaf =
-        Leaf { wait: Wait::No, is_managed: false, is_ahead: false, is_returning: false };
+    pub(crate) const UNKNOWN: Leaf = Leaf {
+        wait: Wait::No,
+        is_managed: false,
+        is_ahead: false,
+        is_returning: false,
+        is_native_call: false,
+        is_at_poll: false,
+        is_untold: false,
+    };
+
+    /// Returns whether the frames alone show a thread that runs managed code: no known wait, no
+    /// native call.
+    pub(crate) fn may_run_managed(self) -> bool {
+        self.wait == Wait::No && self.is_managed && !self.is_native_call && !self.is_ahead
+    }
 }
 
 /// Returns the state of a thread, by its mode and its stack.
 pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
-    let Leaf { wait, is_managed, is_ahead, is_returning } = leaf;
+    let Leaf { wait, is_managed, is_ahead, is_returning, .. } = leaf;
     match mode {
         Mode::Blocked => ThreadState::Waiting,
+        // The mode says nothing, so the frames alone decide.
+        Mode::Managed | Mode::External if leaf.is_untold && !is_ahead => match wait {
+            Wait::No if leaf.may_run_managed() => ThreadState::Managed,
+            Wait::No | Wait::Computes => ThreadState::Native,
+            Wait::InNative | Wait::Lock | Wait::Always => ThreadState::Waiting,
+        },
         Mode::Managed => match wait {
             // The managed code goes into the wait or comes out of it.
             Wait::Always => ThreadState::Waiting,
@@ -164,6 +197,7 @@ pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
 /// Returns the certainty that a thread ran; `None` if the thread waited.
 pub(crate) fn running_of(mode: Mode, leaf: Leaf) -> Option<Running> {
     match state_of(mode, leaf) {
+        ThreadState::Managed if leaf.is_at_poll => Some(Running::AtGcPoll),
         ThreadState::Managed => Some(Running::Managed),
         ThreadState::TakingLock => Some(Running::TakingLock),
         ThreadState::Native if mode == Mode::OnCpu || leaf.wait == Wait::Computes => {
@@ -195,7 +229,7 @@ mod tests {
             }));
         }
         let (wait, is_returning) = (chain.wait, chain.is_returning());
-        running_of(mode, Leaf { wait, is_managed: !native, is_ahead: false, is_returning })
+        running_of(mode, Leaf { wait, is_managed: !native, is_returning, ..Leaf::UNKNOWN })
     }
 
     /// Returns the certainty that a thread in native code ran, after a check that the native frame

@@ -197,6 +197,9 @@ impl SampleClock {
 pub(crate) enum Running {
     /// The thread ran managed code.
     Managed,
+    /// The thread ran, and a poll of the runtime caught it. It ran in the method that polled, in
+    /// what that had called, or in what its callers had called before.
+    AtGcPoll,
     /// The thread ran native code: the call is known to compute, such as compression, or the sample
     /// was taken on a processor.
     Computing,

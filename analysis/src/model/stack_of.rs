@@ -3,6 +3,7 @@
 use super::Model;
 use super::cut_stacks::{CutStacks, StackOf};
 use super::handle::{ProcessHandle, StackHandle, ThreadHandle};
+use super::sample::Mode;
 use nettrace_parser::{Event, Stack};
 
 impl Model {
@@ -33,6 +34,12 @@ impl Model {
     #[inline]
     pub(crate) fn saw(&mut self, thread: ThreadHandle, stack: StackHandle) {
         self.endpoints.saw(thread, stack, &self.stacks);
+    }
+
+    /// Counts a sample, by what the sampler says of the thread.
+    #[inline]
+    pub(crate) fn count_sample(&mut self, stack: StackHandle, mode: Mode) {
+        self.stacks.count_sample(stack, mode);
     }
 
     /// Records the known stack of a CPU sample, which may complete later stacks of the thread.

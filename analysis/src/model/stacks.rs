@@ -15,6 +15,7 @@
 use super::handle::{ProcessHandle, StackHandle};
 use super::hash::{NumberMap, NumberState};
 use super::reuses::Reuses;
+use super::sample::Mode;
 use crate::bytes;
 use nettrace_parser::Stack;
 use std::hash::{BuildHasher, Hasher};
@@ -56,6 +57,8 @@ struct StoredStack {
     /// Number of reuses of memory that the row was checked against.
     reuses_seen: usize,
     next: u32,
+    /// Samples of the runtime's sampler with the stack: those in managed code, and external ones.
+    sampled: [u32; 2],
 }
 
 impl Stacks {
@@ -160,6 +163,7 @@ impl Stacks {
                 is_again: false,
                 reuses_seen: 0,
                 next: 0,
+                sampled: [0, 0],
             },
         )
     }
@@ -168,7 +172,7 @@ impl Stacks {
     #[cold]
     fn add_again(&mut self, hash: u64, row: u32, ticks: u64) -> StackHandle {
         let Some(&row) = self.rows.get(row as usize) else { return StackHandle(NONE) };
-        self.put(hash, StoredStack { since: ticks, is_again: true, ..row })
+        self.put(hash, StoredStack { since: ticks, is_again: true, sampled: [0, 0], ..row })
     }
 
     fn put(&mut self, hash: u64, row: StoredStack) -> StackHandle {
@@ -234,6 +238,25 @@ impl Stacks {
     /// in the meaning of some addresses.
     pub(crate) fn shared_place(&self, stack: StackHandle) -> Option<usize> {
         self.rows.get(stack.index()).filter(|row| row.is_again).map(|row| row.at)
+    }
+
+    /// Counts a sample of the runtime's sampler, by what it says of the thread.
+    #[inline]
+    pub(super) fn count_sample(&mut self, stack: StackHandle, mode: Mode) {
+        let state = match mode {
+            Mode::Managed => 0,
+            Mode::External => 1,
+            _ => return,
+        };
+        let row = self.rows.get_mut(stack.index()).and_then(|row| row.sampled.get_mut(state));
+        if let Some(count) = row {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Returns the samples of a stack that say "managed", and those that say "external".
+    pub(super) fn sampled(&self, stack: StackHandle) -> [u32; 2] {
+        self.rows.get(stack.index()).map_or([0, 0], |row| row.sampled)
     }
 
     /// Returns the process of a stack.

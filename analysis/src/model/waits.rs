@@ -288,8 +288,8 @@ const COMPUTING_METHODS: &[(&str, &str)] = &[
     ("System.Globalization.TextInfo", "Nls"),
 ];
 
-/// Methods of the runtime whose caller decides the state of the thread.
-const PLUMBING: WaitingMethods = &[("System.Threading.Thread", &["PollGC", "PollGCWorker"])];
+/// Methods in which the runtime catches a thread that it wants to stop.
+const GC_POLLS: WaitingMethods = &[("System.Threading.Thread", &["PollGC", "PollGCWorker"])];
 
 /// Methods that spin for their caller.
 const SPINS: WaitingMethods = &[
@@ -381,7 +381,7 @@ fn is_in(table: &[WaitingMethods], type_name: &str, method: &str) -> bool {
 /// was compiled ahead of time.
 #[cfg(feature = "symbols")]
 pub(super) fn stored_type(dotted: &str) -> Option<&'static str> {
-    let tables = BLOCKS.iter().chain(WAITS).chain(LOCKS).chain([&SPINS, &PLUMBING]);
+    let tables = BLOCKS.iter().chain(WAITS).chain(LOCKS).chain([&SPINS, &GC_POLLS]);
     let types = tables.flat_map(|table| table.iter().map(|(name, _)| *name));
     let nested = types.filter(|name| name.contains('+'));
     nested.into_iter().find(|name| name.replace('+', ".") == dotted)
@@ -437,9 +437,12 @@ pub(crate) fn is_plumbing(type_name: &str, method: &str) -> bool {
     // Helpers that throw: `ArgumentNullException.ThrowIfNull`.
     let is_thrower = method.starts_with("Throw")
         && (type_name.starts_with("System.") || type_name.starts_with("Microsoft."));
-    is_thrower
-        || PLUMBING_TYPES.contains(&type_name)
-        || is_in(&[PLUMBING], type_name, written(method))
+    is_thrower || PLUMBING_TYPES.contains(&type_name)
+}
+
+/// Returns whether a method is a poll, in which a thread stops for a sample or a collection.
+pub(crate) fn is_gc_poll(type_name: &str, method: &str) -> bool {
+    is_in(&[GC_POLLS], type_name, written(method))
 }
 
 /// Returns whether a native function only waits.

@@ -19,6 +19,12 @@ pub struct RunningSamples {
     pub taking_lock: u64,
     /// Number of samples of native calls, which may have run or blocked.
     pub native_calls: u64,
+    /// Samples that ran and were caught at a poll of the runtime. They count for the nearest own
+    /// method.
+    pub at_gc_poll: u64,
+    /// Samples, among the others, of a runtime that does not tell managed from native code: what is
+    /// no known wait and no known native call counts as managed.
+    pub untold: u64,
 }
 
 /// Upper limit of the time that the processors can have run in the selected part of a trace.
@@ -83,11 +89,15 @@ impl SampleSums {
             add(&mut self.running_ns, totals.weight);
             let certain = match running {
                 Running::Managed => &mut self.running.managed,
+                Running::AtGcPoll => &mut self.running.at_gc_poll,
                 Running::Computing => &mut self.running.computing,
                 Running::TakingLock => &mut self.running.taking_lock,
                 Running::NativeCall => &mut self.running.native_calls,
             };
             add(certain, totals.samples);
+            if resolved.is_untold(key.stack) {
+                add(&mut self.running.untold, totals.samples);
+            }
         }
         Some(frames)
     }

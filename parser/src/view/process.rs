@@ -30,6 +30,9 @@ impl<'r> View<'r> for ProcessInfo<'r> {
     }
 }
 
+/// Bit of `Sku` that stands for Mono.
+const MONO_SKU: u32 = 0x4;
+
 /// Runtime of the process: runtime event 187 and rundown event 187, version 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -37,6 +40,8 @@ pub struct RuntimeInformation<'r> {
     /// Version of the base class library, such as 10, 0, 9 for .NET 10.0.9, but 4, 0, 0 for .NET
     /// Core 3.1.
     pub version: [u32; 3],
+    /// Whether the runtime is Mono.
+    pub is_mono: bool,
     /// Command line.
     pub command_line: Utf16<'r>,
     /// Path of the runtime's library, which is the only hint at the version of .NET Core 3.1.
@@ -51,7 +56,9 @@ impl<'r> View<'r> for RuntimeInformation<'r> {
             return None;
         }
         let fields = &mut event.fields();
+        let is_mono = number32(fields, "Sku")? & MONO_SKU != 0;
         Some(RuntimeInformation {
+            is_mono,
             version: [
                 number32(fields, "BclMajorVersion")?,
                 number32(fields, "BclMinorVersion")?,

@@ -119,11 +119,15 @@ pub fn trace(name: &str) -> TraceFile {
 /// Returns a recording of a program whose right answers are known by construction. It lies in
 /// `testdata/known` or, with `NETTRACE_SHARED`, in the folder `known` there (with its subfolder, such
 /// as `async/shop-full`) or in `reports`.
+/// A recording of a program on another runtime is called `net9-sort` in `testdata/known`.
 ///
 /// # Panics
 /// If there is none.
 pub fn known(name: &str) -> TraceFile {
-    let file = name.rsplit('/').next().unwrap_or(name);
+    let file = match name.strip_prefix("net9/") {
+        Some(file) => format!("net9-{file}"),
+        None => name.rsplit('/').next().unwrap_or(name).to_owned(),
+    };
     let of_shared = ["known", "reports"].map(|folder| format!("{folder}/{name}"));
     recording(name, &format!("known/{file}"), &of_shared)
 }

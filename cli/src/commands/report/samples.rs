@@ -199,13 +199,21 @@ const GUESS: &str = "of the method that begins less than 256 bytes below";
 
 /// Writes the numbers of samples that certainly ran and that may not have run, if not all ran.
 fn certainty(samples: u64, running: &RunningSamples, context: &mut Context<'_>) -> io::Result<()> {
-    let RunningSamples { managed, computing, taking_lock, native_calls, .. } = *running;
-    if taking_lock == 0 && native_calls == 0 {
+    let RunningSamples {
+        managed, computing, taking_lock, native_calls, at_gc_poll, untold, ..
+    } = *running;
+    if untold > 0 {
+        let line = "this runtime does not tell managed from native code: what is no known wait, \
+                    native call or idle thread counts as managed code that ran";
+        prose(context, &Paint::default(), line)?;
+    }
+    if taking_lock == 0 && native_calls == 0 && at_gc_poll == 0 {
         return Ok(());
     }
     let parts = [
         (managed, "ran managed code"),
         (computing, "ran native code that computes"),
+        (at_gc_poll, "were caught at a GC poll (for the nearest own method)"),
         (taking_lock, "were taking a lock"),
         (native_calls, "in native calls, which may not have run"),
     ];

@@ -1,0 +1,87 @@
+//! Whether a runtime's sampler tells managed code from native code.
+//!
+//! | runtime | its samples |
+//! |---|---|
+//! | up to .NET 8 | tell, but not on Windows in older versions |
+//! | .NET 9, .NET 10.0.0 to 10.0.3 | (almost) all say "external" (dotnet/runtime issue 123996) |
+//! | .NET 10.0.4 and 10.0.5 | tell if the correction came with that build |
+//! | from .NET 10.0.6 on, and .NET 11 | tell |
+
+/// The runtime of a process, as `Runtime/Start` describes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RuntimeVersion {
+    /// Version of the base class library: 10, 0, 9 for .NET 10.0.9; 4, 0, 0 for .NET Core 3.1.
+    pub(crate) version: [u32; 3],
+    pub(crate) is_windows: bool,
+    pub(crate) is_mono: bool,
+}
+
+impl RuntimeVersion {
+    /// Returns whether the sampler tells managed code from native code; `None` if the version does
+    /// not decide it.
+    pub(super) fn tells_managed(self) -> Option<bool> {
+        let [major, _, build] = self.version;
+        match (major, build) {
+            _ if self.is_mono => None,
+            (9, _) | (10, 0..=3) => Some(false),
+            (10, 4..=5) => None,
+            (..=8, _) if self.is_windows => None,
+            _ => Some(true),
+        }
+    }
+}
+
+/// Samples of one process whose innermost frame is a managed method that is not known to wait and
+/// does not only call native code, by what the sampler says of their thread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RunningCandidates {
+    pub(crate) managed: u64,
+    pub(crate) external: u64,
+}
+
+/// Minimum number of samples that can show that a sampler does not tell.
+const MIN_CANDIDATES: u64 = 20;
+/// Minimum factor between external and managed samples of a sampler that does not tell.
+const MIN_TIMES_EXTERNAL: u64 = 10;
+
+impl RunningCandidates {
+    /// Adds the samples of a stack: those that say "managed", and those that say "external".
+    pub(super) fn add(&mut self, [managed, external]: [u32; 2]) {
+        self.managed = self.managed.saturating_add(managed.into());
+        self.external = self.external.saturating_add(external.into());
+    }
+
+    /// Returns whether so few samples say "managed" that the sampler does not tell.
+    pub(super) fn are_untold(self) -> bool {
+        self.external >= MIN_CANDIDATES
+            && self.managed.saturating_mul(MIN_TIMES_EXTERNAL) < self.external
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tells(version: [u32; 3], is_windows: bool) -> Option<bool> {
+        RuntimeVersion { version, is_windows, is_mono: false }.tells_managed()
+    }
+
+    #[test]
+    fn versions_with_the_defect_do_not_tell_managed_from_native_code() {
+        for version in [[9, 0, 0], [9, 0, 20], [10, 0, 0], [10, 0, 3]] {
+            assert_eq!(tells(version, false), Some(false), "{version:?}");
+        }
+        for version in [[10, 0, 12], [11, 0, 0], [8, 0, 31], [4, 0, 0], [6, 0, 1]] {
+            assert_eq!(tells(version, false), Some(true), "{version:?}");
+        }
+        assert_eq!(tells([10, 0, 4], false), None);
+        assert_eq!(tells([8, 0, 31], true), None);
+    }
+
+    #[test]
+    fn a_few_managed_samples_among_many_external_ones_do_not_tell() {
+        let are_untold = |managed, external| RunningCandidates { managed, external }.are_untold();
+        assert!(are_untold(0, 20) && are_untold(56, 2_000));
+        assert!(!are_untold(0, 19) && !are_untold(100, 1_000));
+    }
+}

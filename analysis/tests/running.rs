@@ -1,0 +1,86 @@
+//! What ran, where the runtime's sampler cannot tell.
+
+use crate::known::{findings, millis, top};
+use nettrace_testdata::corpus;
+
+/// Returns the finding about the method that ran most.
+fn hottest(name: &str) -> String {
+    let all = findings(&corpus::known(name));
+    let hottest = all.iter().find(|finding| finding.about() == "hottest_method");
+    hottest.map(|finding| finding.text()).unwrap_or_default()
+}
+
+#[test]
+fn on_a_runtime_that_does_not_tell_what_is_no_wait_and_no_native_call_ran() {
+    let top = top(&corpus::known("net9/sort"));
+    assert_eq!((top.running.untold, top.running.managed), (379, 378), "{:?}", top.running);
+    let calls = top.methods.iter().filter(|row| row.name.contains("native call"));
+    assert_eq!(calls.map(|row| row.self_samples).sum::<u64>(), 1);
+    let hottest = hottest("net9/sort");
+    assert!(hottest.starts_with("94.09 %") && hottest.contains("Ranking.Insert"), "{hottest}");
+    assert!(hottest.contains("List<__Canon>.Sort"), "{hottest}");
+}
+
+#[test]
+fn runtimes_that_tell_are_believed_however_few_samples_are_managed() {
+    for name in ["blocked/Block", "habits/regex", "waits/flush", "deadlock/Dead-two"] {
+        assert_eq!(top(&corpus::known(name)).running.untold, 0, "{name}");
+    }
+    let net8 = corpus::trace("net8-linux-x64/all.nettrace");
+    assert_eq!(top(&net8).running.untold, 0);
+}
+
+mod with_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn the_same_program_says_the_same_on_net9_and_net10() {
+        let [net9, net10] =
+            ["net9-external", "net10-same-program"].map(|name| top(&corpus::known(name)));
+        assert_eq!((net9.running.untold, net10.running.untold), (1_790, 0));
+        for (method, share) in [("P.Primes", 58.8), ("P.Words", 39.1)] {
+            for top in [&net9, &net10] {
+                let (_, total) = millis(top, method);
+                let percent = total * 1e8 / top.total_ns as f64;
+                assert!((percent - share).abs() < 1.0, "{method}: {percent}");
+            }
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn the_first_sentences_of_net9_name_the_same_methods_as_those_of_net10() {
+        for (name, method, share, call) in [
+            ("net9/sort", "Ranking.Insert", 94.0, "Sort"),
+            ("net9/concat", "Report.Print", 95.0, "String."),
+            ("net9/reflect", "Mapper.Get", 82.0, "Type.GetProperty"),
+            ("net9/regex", "Filter.Match", 91.0, "Regex.IsMatch"),
+        ] {
+            let hottest = hottest(name);
+            let said = hottest.split(' ').next().and_then(|text| text.parse::<f64>().ok());
+            assert!(said.is_some_and(|said| (said - share).abs() <= 2.0), "{name}: {hottest}");
+            assert!(hottest.contains(method) && hottest.contains(call), "{name}: {hottest}");
+        }
+    }
+
+    /// Linux perf: `Primes` 99.2 %, the clock 0.13 %.
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn a_sample_that_a_poll_caught_counts_for_the_nearest_own_method() {
+        let top = top(&corpus::known("gc-poll"));
+        assert_eq!(
+            (top.running.at_gc_poll, top.running.managed),
+            (1_424, 921),
+            "{:?}",
+            top.running
+        );
+        let share = |method| {
+            let (own, total) = millis(&top, method);
+            [own, total].map(|ms| ms * 1e8 / top.total_ns as f64)
+        };
+        let [_, round] = share("P.Round");
+        let [_, clock] = share("Stopwatch.get_ElapsedMilliseconds");
+        assert!((98.0..=100.0).contains(&round) && clock < 1.0, "{round} {clock}");
+    }
+}
