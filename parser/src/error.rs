@@ -138,7 +138,7 @@ pub enum Fault {
     // -- rows
     /// A block header with this size in bytes, which is below 20 or beyond the block.
     HeaderSize(u16),
-    /// A row with this size in bytes, which its content exceeds or which extends past its block.
+    /// A row whose size, in bytes, is too small for its content or extends past its block.
     RowSize(u64),
     /// A payload with this size in bytes, which extends past its block.
     PayloadSize(u32),

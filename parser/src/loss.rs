@@ -510,12 +510,9 @@ impl Losses {
     /// thread, or 0 if the previous sequence point did not list the thread, because the entry
     /// is then about another thread.
     fn last_listable(&self, thread: u64) -> u32 {
-        let state = self.states.get(&thread);
-        state.filter(|state| self.is_listable(state)).map_or(0, |state| state.last)
-    }
-
-    fn is_listable(&self, state: &ThreadNumbers) -> bool {
-        !state.takes_any && state.seen.wrapping_add(1) >= self.points
+        let is_listable =
+            |state: &&ThreadNumbers| !state.takes_any && state.seen.wrapping_add(1) >= self.points;
+        self.states.get(&thread).filter(is_listable).map_or(0, |state| state.last)
     }
 
     /// Forgets all gaps, after the entries of a version 6 sequence point. They are not needed

@@ -7,7 +7,7 @@ use crate::held::Held;
 use crate::work;
 use std::io::{self, Read};
 
-/// Range of a stream.
+/// Range of bytes of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Stream position of the first byte.

@@ -97,7 +97,7 @@ impl<T: Weigh> Table<T> {
         is_full
     }
 
-    /// Gives `id` a new row of this size in bytes.
+    /// Gives `id` a new row, which uses `bytes` of memory.
     #[inline]
     fn append(&mut self, id: u64, row: T, bytes: usize) {
         let mut slot = self.first.wrapping_add(slots(self.rows.len()));

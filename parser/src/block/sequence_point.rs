@@ -94,16 +94,6 @@ pub(crate) fn next_entry_v6(input: &[u8]) -> Parsed<'_, ()> {
     entry_v6(input).map(|(rest, _)| (rest, ()))
 }
 
-/// Reads the content of versions 4 and 5, and passes each thread id to `entry` with the
-/// thread's last sequence number and the entry's offset. Returns what [`payload`] returns.
-pub(crate) fn payload_v4(
-    content: &[u8],
-    damage: &mut BlockDamage<'_>,
-    entry: impl FnMut(u64, u32, usize, &mut BlockDamage<'_>),
-) -> Option<(SequencePoint, Option<usize>)> {
-    payload(content, damage, header_v4, entry_v4, entry)
-}
-
 /// Returns whether the content of versions 4 and 5 is a header and exactly the stated
 /// entries.
 pub(crate) fn is_whole_v4(content: &[u8]) -> bool {
@@ -137,20 +127,11 @@ pub(crate) fn begins_removals(len: usize, content: &[u8]) -> bool {
         && (rest.is_empty() || (len > content.len() && rest.len() < 15))
 }
 
-/// Reads the content of version 6, and passes each thread index to `entry` with the thread's
-/// last sequence number and the entry's offset. Returns what [`payload`] returns.
-pub(crate) fn payload_v6(
-    content: &[u8],
-    damage: &mut BlockDamage<'_>,
-    entry: impl FnMut(u64, u32, usize, &mut BlockDamage<'_>),
-) -> Option<(SequencePoint, Option<usize>)> {
-    payload(content, damage, header_v6, entry_v6, entry)
-}
-
-/// Reads the content of any version. Also returns the offset after the entries if more bytes
-/// follow; no writer stores any, so they may belong to other blocks. `None` if even the header
-/// could not be read.
-fn payload<'a>(
+/// Reads the content with the `header` and `entry` of a version, and passes each thread to `take`
+/// with its last sequence number and the entry's offset. Also returns the offset after the
+/// entries if more bytes follow; no writer stores any, so they may belong to other blocks. `None`
+/// if even the header could not be read.
+pub(crate) fn payload<'a>(
     content: &'a [u8],
     damage: &mut BlockDamage<'_>,
     header: impl Fn(&'a [u8]) -> Parsed<'a, SequencePoint>,

@@ -3,7 +3,7 @@
 use super::event::CatalogEvent;
 use nettrace_guid::Guid;
 
-/// A provider whose events the catalog knows.
+/// Provider whose events the catalog knows.
 #[derive(Debug)]
 pub(crate) struct CatalogProvider {
     /// Provider name.

@@ -135,7 +135,7 @@ impl<S: Source> TimeOrdered<S> {
         each.result
     }
 
-    /// Reads on until events can be delivered. Returns `false` if there are no more events.
+    /// Reads until events can be delivered. Returns `false` if there are no more events.
     #[inline(never)]
     fn fill(&mut self) -> Result<bool, Error> {
         Ok(self.read_on(&mut DeferAll)?.is_some())

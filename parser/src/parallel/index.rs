@@ -96,7 +96,7 @@ impl<S: Source> Index<S> {
                         return Ok(Next::Irregular);
                     }
                     if self.cut_bytes.is_some_and(|min_bytes| self.bytes >= min_bytes)
-                        && self.bytes >= self.copied_bytes()
+                        && self.bytes >= self.reader.state().context.tables.copied_bytes()
                     {
                         return Ok(self.job(false));
                     }
@@ -149,11 +149,6 @@ impl<S: Source> Index<S> {
         std::mem::swap(&mut plan.blocks, &mut self.blocks);
         self.blocks.clear();
         Next::Job(Job { plan, before, bytes: std::mem::take(&mut self.bytes) })
-    }
-
-    /// Returns the number of bytes that are copied for a region that ends between blocks.
-    fn copied_bytes(&self) -> u64 {
-        self.reader.state().context.tables.copied_bytes()
     }
 
     /// Takes back a finished plan, without the tables that it shared: a shared table is copied

@@ -102,8 +102,7 @@ pub struct Elements<'r> {
     element: &'r FieldType,
     left: u32,
     at: usize,
-    /// Size in bytes of each element, if the elements are objects of constant size, which need
-    /// not be walked.
+    /// Size in bytes of an element, if elements are objects of constant size.
     stride: Option<usize>,
     budget: Budget,
 }

@@ -70,13 +70,6 @@ impl<'r> Utf16<'r> {
         self.units().eq(text.encode_utf16())
     }
 
-    /// Appends the text to a string.
-    fn append_to(&self, string: &mut String) {
-        string.reserve(self.len());
-        // Writing to a string cannot fail.
-        let _ = self.write_to(string);
-    }
-
     fn pairs(&self) -> &'r [[u8; 2]] {
         self.bytes.as_chunks().0
     }
@@ -145,8 +138,8 @@ impl fmt::Display for Utf16<'_> {
         if f.width().is_none() && f.precision().is_none() {
             return self.write_to(f);
         }
-        let mut text = String::new();
-        self.append_to(&mut text);
+        let mut text = String::with_capacity(self.len());
+        self.write_to(&mut text)?;
         f.pad(&text)
     }
 }

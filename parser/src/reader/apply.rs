@@ -5,8 +5,9 @@ use crate::blob::{BlobEncoding, BlobHeader};
 use crate::block::event::header as event_block_header;
 use crate::block::label_list;
 use crate::block::metadata::{self, Metadata};
+use crate::block::sequence_point::{self, entry_v4, entry_v6, header_v4, header_v6};
 use crate::block::stack;
-use crate::block::{sequence_point, thread};
+use crate::block::thread;
 use crate::bytes::before;
 use crate::cursor::Cursor;
 use crate::damage::{BlockDamage, Class};
@@ -251,25 +252,46 @@ impl State {
         let (mut rows, mut zeros) = (0, 0u32);
         let mut damage = self.damage.in_part_of_block(frame, self.block_is_whole);
         let point = if is_v6 {
-            sequence_point::payload_v6(content, &mut damage, |index, number, at, damage| {
-                rows = u64::saturating_add(rows, 1);
-                if tables.threads.get(index).is_some() {
-                    losses.count_listed(index, number, limit);
-                } else {
-                    damage.add_undefined_thread(must_be_defined, at, "sequence point entry", index);
-                }
-            })
+            sequence_point::payload(
+                content,
+                &mut damage,
+                header_v6,
+                entry_v6,
+                |index, number, at, damage| {
+                    rows = u64::saturating_add(rows, 1);
+                    if tables.threads.get(index).is_some() {
+                        losses.count_listed(index, number, limit);
+                    } else {
+                        damage.add_undefined_thread(
+                            must_be_defined,
+                            at,
+                            "sequence point entry",
+                            index,
+                        );
+                    }
+                },
+            )
         } else {
             losses.begin_list_v4(RowPlace { frame, position: frame.body.start });
-            sequence_point::payload_v4(content, &mut damage, |thread, number, at, damage| {
-                rows = u64::saturating_add(rows, 1);
-                // An id is listed twice if the system reused it, but no system uses id 0.
-                zeros = zeros.saturating_add(u32::from(thread == 0));
-                if thread == 0 && zeros == 2 {
-                    damage.add_contradiction(at, "sequence point entry", Fault::UndefinedThread(0));
-                }
-                losses.add_list_entry_v4(thread, number);
-            })
+            sequence_point::payload(
+                content,
+                &mut damage,
+                header_v4,
+                entry_v4,
+                |thread, number, at, damage| {
+                    rows = u64::saturating_add(rows, 1);
+                    // An id is listed twice if the system reused it, but no system uses id 0.
+                    zeros = zeros.saturating_add(u32::from(thread == 0));
+                    if thread == 0 && zeros == 2 {
+                        damage.add_contradiction(
+                            at,
+                            "sequence point entry",
+                            Fault::UndefinedThread(0),
+                        );
+                    }
+                    losses.add_list_entry_v4(thread, number);
+                },
+            )
         };
         if let Some((point, _)) = point {
             if is_v6 {

@@ -138,8 +138,8 @@ impl State {
         true
     }
 
-    /// Checks a version 6 row that changes no field, not even the time. If it consists of zeros,
-    /// it may not be a row.
+    /// Reports a contradiction at the fourth consecutive version 6 row that consists of zeros. The
+    /// row at the cursor is one that changes no field, not even the time.
     #[cold]
     fn check_blank(&mut self, window: &[u8], start: u64) {
         let (from, to) = (index(self.cursor.blob, start), index(self.cursor.at, start));

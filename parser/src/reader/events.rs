@@ -136,18 +136,10 @@ impl<S: Source> Reader<S> {
     /// The errors of [`Reader::next_event`].
     pub fn next_block(&mut self) -> Result<Option<Block<'_>>, Error> {
         self.state.leave_block();
-        self.gives_blocks = true;
-        let frame = self.next_frame();
-        self.gives_blocks = false;
-        Ok(frame?.map(|(frame, is_read)| self.block(frame, is_read)))
-    }
-
-    /// Moves to the next block, and returns its frame and whether its content was read.
-    fn next_frame(&mut self) -> Result<Option<(Frame, bool)>, Error> {
         loop {
-            match self.step()? {
-                Step::Block(frame) => return Ok(Some((frame, true))),
-                Step::Skipped(frame) => return Ok(Some((frame, false))),
+            match self.item_step()? {
+                Step::Block(frame) => return Ok(Some(self.block(frame, true))),
+                Step::Skipped(frame) => return Ok(Some(self.block(frame, false))),
                 Step::Event | Step::Passed | Step::Barrier => {}
                 Step::End => return Ok(None),
             }

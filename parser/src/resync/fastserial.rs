@@ -106,8 +106,8 @@ impl Objects<'_> {
         }
     }
 
-    /// Decides whether the block extends to the next object, because all bytes before that object
-    /// are rows of the block.
+    /// Extends the block to the next object if all bytes before that object are rows of the block:
+    /// the block's size was too small.
     fn grow(&self, frame: Frame) -> Result<Verdict, Need> {
         let from = frame.body_end();
         self.reaches_after(

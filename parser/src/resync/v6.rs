@@ -194,8 +194,7 @@ impl Blocks<'_> {
         if is_whole && self.seems_whole(frame) {
             return Ok(Verdict::Accept);
         }
-        // An end of the input where the block ends may be a coincidence, because the block's
-        // rows end elsewhere.
+        // The rows end elsewhere, so it may be a coincidence if the input ends with the block.
         if is_whole && self.is_followed(end)? && !self.window.from(end).is_empty() {
             return Ok(Verdict::Accept);
         }
@@ -227,7 +226,7 @@ impl Blocks<'_> {
             let is_shown =
                 self.window.reaches(at.saturating_add(SHOWN as u64), Expects::After(at))?;
             let is_end = at == self.window.end() || self.window.from(at) == [0; v6::HEADER];
-            if (!is_shown && is_end) || self.is_block(at)? {
+            if (!is_shown && is_end) || self.has_chain(at, v6::leads_on)? {
                 return Ok(true);
             }
             match v6::frame(self.window.from(at), at) {
@@ -255,27 +254,11 @@ impl Blocks<'_> {
         fits
     }
 
-    /// Returns whether a block certainly begins at a position.
-    fn is_block(&mut self, position: u64) -> Result<bool, Need> {
+    /// Returns whether `chain` finds consecutive blocks in the bytes from a position on.
+    fn has_chain(&self, position: u64, chain: impl Fn(&[u8], bool) -> Chain) -> Result<bool, Need> {
         let mut is_ended = false;
         loop {
-            match v6::leads_on(self.window.from(position), is_ended) {
-                Chain::Yes => return Ok(true),
-                Chain::No => return Ok(false),
-                Chain::Need(bytes) => {
-                    is_ended = !self
-                        .window
-                        .reaches(position.saturating_add(bytes as u64), Expects::More)?
-                }
-            }
-        }
-    }
-
-    /// Returns whether two consecutive blocks begin at a position.
-    fn is_chain(&mut self, position: u64) -> Result<bool, Need> {
-        let mut is_ended = false;
-        loop {
-            match v6::chain(self.window.from(position), 2, is_ended) {
+            match chain(self.window.from(position), is_ended) {
                 Chain::Yes => return Ok(true),
                 Chain::No => return Ok(false),
                 Chain::Need(bytes) => {
@@ -318,7 +301,7 @@ impl Blocks<'_> {
     /// follow it.
     pub(crate) fn block_within(&mut self, frame: &Frame, from: u64) -> Result<Option<u64>, Need> {
         let end = frame.body_end();
-        let begins_here = self.is_chain(from)?;
+        let begins_here = self.has_chain(from, |input, is_ended| v6::chain(input, 2, is_ended))?;
         let found = if begins_here { Some(from) } else { self.chain_in(from, end)? };
         let is_followed = self.is_followed(end)?;
         let Some(position) = found.filter(|position| *position < end) else { return Ok(None) };
