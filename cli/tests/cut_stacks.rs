@@ -101,35 +101,20 @@ fn counts(trace: &str, how: &str) -> (u64, u64) {
     (count("cut_off_samples"), count("repaired_samples"))
 }
 
-fn expected(rows: &[(&str, usize)]) -> Vec<(String, usize)> {
-    rows.iter().map(|(root, frames)| ((*root).to_owned(), *frames)).collect()
-}
-
 #[test]
-fn cut_stacks_get_their_callers_where_that_is_certain_and_are_counted() {
+fn cut_stacks_get_their_callers_where_that_is_certain_or_are_marked_or_kept() {
     let trace = trace();
+    let (short, next) = (("N.Deep.M1()", 90), ("N.Deep.M1()", 95));
     // The second thread has no sample from which its stack could be repaired.
-    let rows = [(CUT, 101), ("N.Deep.M1()", 90), ("N.Deep.M1()", 95)];
-    let whole = [("N.Deep.M1()", 120), ("N.Deep.M1()", 150)];
-    let mut rows = expected(&[&rows[..], &whole].concat());
-    rows.sort();
-    assert_eq!(roots(&trace, "repair"), rows);
-    assert_eq!(counts(&trace, "repair"), (1, 2));
-}
-
-#[test]
-fn cut_stacks_may_be_marked_only() {
-    let trace = trace();
-    let rows = [(CUT, 101), (CUT, 101), ("N.Deep.M1()", 90), ("N.Deep.M1()", 95)];
-    assert_eq!(roots(&trace, "mark"), expected(&rows));
-    assert_eq!(counts(&trace, "mark"), (3, 0));
-}
-
-#[test]
-fn cut_stacks_may_stay_as_they_are() {
-    let trace = trace();
-    let rows =
-        [("N.Deep.M1()", 90), ("N.Deep.M1()", 95), ("N.Deep.M21()", 100), ("N.Deep.M51()", 100)];
-    assert_eq!(roots(&trace, "keep"), expected(&rows));
-    assert_eq!(counts(&trace, "keep"), (0, 0));
+    let repaired = [(CUT, 101), short, next, ("N.Deep.M1()", 120), ("N.Deep.M1()", 150)];
+    let marked = [(CUT, 101), (CUT, 101), short, next];
+    let kept = [short, next, ("N.Deep.M21()", 100), ("N.Deep.M51()", 100)];
+    for (how, expected, counted) in
+        [("repair", &repaired[..], (1, 2)), ("mark", &marked, (3, 0)), ("keep", &kept, (0, 0))]
+    {
+        let roots = roots(&trace, how);
+        let roots: Vec<_> = roots.iter().map(|(root, frames)| (&**root, *frames)).collect();
+        assert_eq!(roots, expected, "{how}");
+        assert_eq!(counts(&trace, how), counted, "{how}");
+    }
 }

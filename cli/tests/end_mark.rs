@@ -48,12 +48,14 @@ fn a_named_pipe_that_is_held_open_does_not_block() {
     let path = file("pipe", b"");
     std::fs::remove_file(&path).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-    let child = command(&["info", "--json", &path]).stdout(Stdio::piped()).spawn().unwrap();
+    let child = command(&["stats", "--json", &path]).stdout(Stdio::piped()).spawn().unwrap();
     let mut pipe = File::options().write(true).open(&path).unwrap();
-    pipe.write_all(&synth::tiny_v4().into_bytes()).unwrap();
+    pipe.write_all(&gzip(&synth::tiny_v4().into_bytes())).unwrap();
     let output = child.wait_with_output().unwrap();
     drop(pipe);
     assert!(output.status.success());
+    let stats: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(stats["events"], 4);
 }
 
 #[test]

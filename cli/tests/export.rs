@@ -155,6 +155,9 @@ fn exported_traces_are_skipped_unless_other_tables_are_requested() {
     let ran = export(&[input, "--skip-existing"], &out);
     ran.assert_message("2 traces exported");
     assert!(files(&out).keys().any(|name| name.starts_with("stacks/")));
+    // Fewer tables than there are need no export; other columns do.
+    export(&[&[input], &few[..]].concat(), &out).assert_message("2 skipped");
+    export(&[input, "--no-payload", "--skip-existing"], &out).assert_message("2 traces exported");
     let ran = export(&[input, "--partition-by", "date"], &out);
     assert_eq!(ran.code, Some(1));
     ran.assert_message("another layout");
@@ -267,27 +270,6 @@ fn a_damaged_trace_that_was_exported_before_ends_with_the_same_exit_code() {
     for words in [&[folder.to_str().unwrap()][..], &[folder.to_str().unwrap(), "--skip-existing"]] {
         assert_eq!(export(words, &out).code, Some(3), "{words:?}");
     }
-}
-
-#[test]
-fn fewer_tables_than_there_are_need_no_export() {
-    let folder = traces();
-    let (input, out) = (folder.to_str().unwrap(), folder.join("out"));
-    assert_eq!(export(&[input], &out).code, Some(0));
-    let ran = export(&[input, "--tables", "samples", "--skip-existing"], &out);
-    ran.assert_message("2 skipped");
-    let ran = export(&[input, "--no-payload", "--skip-existing"], &out);
-    ran.assert_message("2 traces exported");
-}
-
-#[test]
-fn a_value_of_a_key_that_is_too_long_for_a_folder_is_cut() {
-    let folder = traces();
-    let out = folder.join("out");
-    let key = format!("host='{}'", "x".repeat(300));
-    let ran = export(&[folder.to_str().unwrap(), "--partition-by", &key], &out);
-    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert_eq!(rows(&out, "inputs").len(), 2);
 }
 
 #[test]

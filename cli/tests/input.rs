@@ -209,19 +209,6 @@ fn output_that_cannot_be_written_is_a_failure() {
     assert!(stderr.contains("writing the output failed: no space left on device"), "{stderr}");
 }
 
-#[cfg(unix)]
-#[test]
-fn a_named_pipe_is_read_like_a_file() {
-    let path = file("placeholder", b"") + ".fifo";
-    let made = std::process::Command::new("mkfifo").arg(&path).status();
-    assert!(made.expect("every Unix has mkfifo").success());
-    let (bytes, to) = (gzip(&tiny_v4()), path.clone());
-    let writer = std::thread::spawn(move || std::fs::write(to, bytes));
-    let ran = nettrace(&["stats", "--json", &path]);
-    writer.join().unwrap().unwrap();
-    assert_eq!((ran.code, &ran.json()["events"]), (Some(0), &4.into()));
-}
-
 #[test]
 fn hostile_names_cannot_write_to_the_terminal() {
     let event_type = event_type("evil\x1b[31m\n", 1, "\"bell\x07\\", vec![]);

@@ -94,6 +94,14 @@ fn up_to_the_end_mark(bytes: &[u8]) -> FakeConfig {
     FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }
 }
 
+/// Configures a fake that streams samples of a program with some threads, and the names of their
+/// methods when the session ends.
+fn sampled() -> FakeConfig {
+    let bytes = trace("net10-linux-x64/all.nettrace.gz");
+    let (stream, tail) = bytes.split_at(bytes.len() / 2);
+    FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }
+}
+
 /// Returns the header of a trace of version 4, and its end mark: a session without events.
 fn without_events(bytes: &[u8]) -> (Vec<u8>, Vec<u8>) {
     // Magic, "!FastSerialization.1", and the object Trace with its end tag.

@@ -94,6 +94,8 @@ fn the_name_of_a_dump_is_taken_as_it_is_and_nothing_that_is_there_is_written_ove
         let run = on(&fake, &folder, &[&["process", "dump", "-o"], words].concat());
         assert_eq!(run.code, Some(1), "{words:?}: {}", run.stderr);
         assert!(run.stderr.contains("already exists"), "{words:?}: {}", run.stderr);
+        let forced = run.stderr.contains("use --force to overwrite");
+        assert!(forced || words != ["taken"], "{}", run.stderr);
     }
     assert_eq!(dump_paths(&fake).len(), before, "nothing of it was sent");
     for words in [&["taken", "--force"][..], &["new"]] {

@@ -481,15 +481,3 @@ fn a_recording_of_a_rule_that_fails_is_an_error_at_once_and_the_old_ones_stay() 
     signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(1));
 }
-
-#[test]
-fn a_counter_that_no_provider_sends_is_reported_within_two_intervals() {
-    let folder = Folder::new();
-    let fake = FakeRuntime::start(up_to_the_end_mark(&metrics())).unwrap();
-    let rules = "[[rule]]\nname = \"none\"\nwhen = \"Nobody/nothing > 10\"\n";
-    let mut child = watching(&fake, &folder, rules, &[]);
-    let text = "has sent no value of Nobody/nothing for 2 s; until one comes it cannot fire";
-    wait_until("the warning", || messages(&folder).contains(text));
-    signal(&child, "INT");
-    assert_eq!(child.wait().unwrap().code(), Some(0), "{}", messages(&folder));
-}

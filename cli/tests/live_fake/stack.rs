@@ -1,17 +1,10 @@
 //! `nettrace stack` on the fake runtime.
 
 use super::common::Json;
-use super::{Folder, address, ids, on, ran, signal, streaming, trace, wait_until};
+use super::{Folder, address, ids, on, ran, sampled, signal, streaming, trace, wait_until};
 use crate::common::command;
-use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
+use nettrace_ipc::fake::FakeRuntime;
 use std::process::Stdio;
-
-/// Configures samples of a program with some threads, and then the names.
-pub(super) fn sampled() -> FakeConfig {
-    let bytes = trace("net10-linux-x64/all.nettrace.gz");
-    let (stream, tail) = bytes.split_at(bytes.len() / 2);
-    FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }
-}
 
 #[test]
 fn the_session_is_stopped_as_soon_as_each_thread_was_seen_and_its_rundown_names_the_frames() {

@@ -112,7 +112,7 @@ fn top_keeps_the_last_seconds_of_a_process_that_has_ended() {
 fn frames_of_stack_fit_into_the_terminal_unless_they_are_to_be_wide() {
     let longest = |words: &[&str]| {
         let pty = Pty::new(80, 24);
-        let fake = FakeRuntime::start(super::stack::sampled()).unwrap();
+        let fake = FakeRuntime::start(super::sampled()).unwrap();
         let port = address(&fake);
         let mut command = command(&[words, &["--port", &port, "--timeout", "100s"]].concat());
         let mut child = pty.spawn(command.env_remove("COLUMNS"));

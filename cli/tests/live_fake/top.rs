@@ -2,15 +2,8 @@
 
 use super::common::Json;
 use super::common::command;
-use super::{Folder, HANG, address, ids, lines_of, on, signal, start, trace};
-use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
-
-/// Configures samples of a program, and then the names.
-fn sampled() -> FakeConfig {
-    let bytes = trace("net10-linux-x64/all.nettrace.gz");
-    let (stream, tail) = bytes.split_at(bytes.len() / 2);
-    FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }
-}
+use super::{Folder, HANG, address, ids, lines_of, on, sampled, signal, start};
+use nettrace_ipc::fake::FakeRuntime;
 
 #[test]
 fn one_look_for_scripts_has_all_lists_and_names_by_one_rundown() {

@@ -2,8 +2,8 @@
 
 use super::common::Json;
 use super::{
-    Folder, HANG, address, common::command, ids, lines_of, metrics, on, ran, signal, start,
-    streaming, trace, up_to_the_end_mark, wait_until,
+    Folder, HANG, address, common::command, ids, lines_of, metrics, on, ran, sampled, signal,
+    start, streaming, trace, up_to_the_end_mark, wait_until,
 };
 use nettrace_ipc::CommandId;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
@@ -39,32 +39,6 @@ fn watch_shows_all_that_has_come_when_nothing_more_comes() {
 }
 
 #[test]
-fn the_last_event_of_a_burst_is_shown_soon_after_its_bytes() {
-    let folder = Folder::new();
-    let config = FakeConfig { suspended: true, ..up_to_the_end_mark(&metrics()) };
-    let burst = config.stream.clone();
-    // All bytes come at once at the resume, then nothing more.
-    let fake = FakeRuntime::start(config).unwrap();
-    let port = address(&fake);
-    let expected = {
-        std::fs::write(folder.0.join("cut.nettrace"), &burst).unwrap();
-        ran(&["events", "cut.nettrace", "--format", "ndjson"], &folder).lines().len()
-    };
-    let mut child =
-        start(&mut command(&["watch", "--port", &port, "--providers", "X", "--format", "ndjson"]));
-    let lines = lines_of(&mut child);
-    wait_until("the resume", || fake.is_resumed());
-    for _ in 0..expected {
-        lines.recv_timeout(HANG).unwrap();
-    }
-    // All lines came although the session is still open and no more bytes are sent: silence
-    // released them.
-    assert!(child.try_wait().unwrap().is_none());
-    signal(&child, "INT");
-    child.wait().unwrap();
-}
-
-#[test]
 fn watch_filters_and_ends_as_events_does() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(streaming(&trace("net10-linux-x64/all.nettrace.gz"))).unwrap();
@@ -79,19 +53,12 @@ fn watch_filters_and_ends_as_events_does() {
     run.assert_message("no event is Nope*");
 }
 
-/// Configures a process that tells the names of its methods when a session ends.
-fn with_rundown() -> FakeConfig {
-    let bytes = trace("net10-linux-x64/all.nettrace.gz");
-    let (stream, tail) = bytes.split_at(bytes.len() / 2);
-    FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }
-}
-
 const EXCEPTIONS: [&str; 7] =
     ["--show", "exceptions", "--stacks", "--frames", "--format", "ndjson", "--limit=20"];
 
 /// Returns the lines of `events` on the whole trace, with the names that it has.
 fn exceptions_of_the_file(folder: &Folder) -> Vec<Value> {
-    let config = with_rundown();
+    let config = sampled();
     std::fs::write(folder.0.join("whole.nettrace"), [config.stream, config.tail].concat()).unwrap();
     let words = ["events", "whole.nettrace", "--event", "Exception/Start"];
     ran(&[&words, &EXCEPTIONS[2..]].concat(), folder).lines()
@@ -100,7 +67,7 @@ fn exceptions_of_the_file(folder: &Folder) -> Vec<Value> {
 #[test]
 fn methods_that_were_loaded_before_are_named_by_the_rundown_of_a_session_that_ends_at_once() {
     let folder = Folder::new();
-    let fake = FakeRuntime::start(with_rundown()).unwrap();
+    let fake = FakeRuntime::start(sampled()).unwrap();
     let run = on(&fake, &folder, &[&["watch"], &EXCEPTIONS[..]].concat());
     assert_eq!((run.code, &*run.stderr), (Some(0), ""));
     assert_eq!(run.lines(), exceptions_of_the_file(&folder));
@@ -124,7 +91,7 @@ fn methods_that_were_loaded_before_are_named_by_the_rundown_of_a_session_that_en
 #[test]
 fn missing_names_of_methods_loaded_before_are_reported_once() {
     let folder = Folder::new();
-    let fake = FakeRuntime::start(with_rundown()).unwrap();
+    let fake = FakeRuntime::start(sampled()).unwrap();
     let refusal = FaultKind::Refuse(nettrace_ipc::HResult(0x8000_4005));
     fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_4, refusal)));
     let run = on(&fake, &folder, &[&["watch"], &EXCEPTIONS[..]].concat());
@@ -139,7 +106,7 @@ fn missing_names_of_methods_loaded_before_are_reported_once() {
     assert!(named != whole);
     // If no names are shown, events about methods are not requested.
     for words in [&["--stacks", "--raw-stacks"][..], &["--stacks", "--format", "ndjson"], &[]] {
-        let fake = FakeRuntime::start(with_rundown()).unwrap();
+        let fake = FakeRuntime::start(sampled()).unwrap();
         let run = on(
             &fake,
             &folder,

@@ -26,7 +26,7 @@ fn a_terminal_sees_no_control_characters_of_a_process() {
         command_line: HOSTILE.to_owned(),
         entry_assembly: HOSTILE.to_owned(),
         environment: vec![format!("A={HOSTILE}"), format!("{HOSTILE}=b")],
-        ..streaming_all(&session.record().stream.into_bytes())
+        ..super::up_to_the_end_mark(&session.record().stream.into_bytes())
     };
     let fake = FakeRuntime::start(config).unwrap();
     for words in [
@@ -85,10 +85,6 @@ fn a_terminal_sees_no_control_characters_of_exceptions_and_tags() {
 }
 
 /// Configures a fake that streams everything but the byte that ends it.
-fn streaming_all(bytes: &[u8]) -> FakeConfig {
-    super::up_to_the_end_mark(bytes)
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn ps_shows_no_control_characters() {
@@ -102,18 +98,6 @@ fn ps_shows_no_control_characters() {
         assert_harmless("ps", &text);
         text.contains("10.0.1a")
     });
-}
-
-#[test]
-fn a_dump_replaces_nothing_unless_forced() {
-    let folder = Folder::new();
-    std::fs::write(folder.0.join("core"), "precious").unwrap();
-    let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
-    let run = on(&fake, &folder, &["process", "dump", "-o", "core"]);
-    assert_eq!(run.code, Some(1));
-    run.assert_message("core: already exists; use --force to overwrite");
-    assert!(ids(&fake).iter().all(|id| id.0 != 1), "{:?}", ids(&fake));
-    assert_eq!(on(&fake, &folder, &["process", "dump", "--force", "-o", "core"]).code, Some(0));
 }
 
 #[test]
