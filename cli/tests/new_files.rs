@@ -1,4 +1,4 @@
-//! Files that commands write: whole or not at all, and never at the cost of another.
+//! Asserts that commands write a file whole or not at all, and never at the cost of another file.
 
 use crate::common;
 
@@ -14,7 +14,7 @@ fn trace() -> PathBuf {
     PathBuf::from(file("samples.nettrace.gz", &fs::read(common::top().join(SAMPLES)).unwrap()))
 }
 
-/// Returns the names in the folder of this file.
+/// Returns the names in the folder of a file.
 fn names_beside(path: &Path) -> Vec<String> {
     let entries = fs::read_dir(path.parent().unwrap()).unwrap();
     let mut names: Vec<String> =

@@ -1,5 +1,5 @@
-//! Asserts that every JSON document about a trace says how reading the trace went, and agrees with
-//! `info`.
+//! Asserts that every JSON document about a trace has the outcome of reading the trace, the same as
+//! the one of `info`.
 
 use crate::common;
 
@@ -11,8 +11,8 @@ const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
 const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
 const CUT: usize = 3_000_000;
 
-/// Returns all reports, as help lists them, except for the page, whose numbers are those of the
-/// others.
+/// Returns the names of all reports in `--help` except for the page, which has the numbers of the
+/// other reports.
 fn reports() -> Vec<String> {
     let help = nettrace(&["report", "--help"]);
     let lines = help.text().lines().skip_while(|line| *line != "Reports:").skip(1);
@@ -30,7 +30,7 @@ fn unpacked() -> Vec<u8> {
     bytes
 }
 
-/// Returns what `info` says under the keys that `outcome` has.
+/// Returns the values of `info` under the keys of an `outcome`.
 fn of_info(file: &str) -> Value {
     let info = nettrace(&["info", file, "--json"]).json();
     let keys = [
@@ -45,13 +45,14 @@ fn of_info(file: &str) -> Value {
         "damage",
     ];
     keys.iter()
-        // The number of missing bytes stands there only if it is known.
+        // A document has the number of missing bytes only if the number is known.
         .filter_map(|key| Some(((*key).to_owned(), info.get(key)?.clone())))
         .collect::<serde_json::Map<_, _>>()
         .into()
 }
 
-/// Returns every document about a trace, by the command that writes it, with how the command ended.
+/// Returns every document about a trace, with the command that writes the document and the
+/// command's exit code.
 fn documents(file: &str) -> Vec<(String, Option<i32>, Value)> {
     let reports = reports();
     let of_reports = reports.iter().map(|name| vec!["report", name, file, "--json"]);

@@ -14,7 +14,7 @@ const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
 const SMALL: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
 const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
 
-/// Returns what a script of `analysis/consumers` finds on a page.
+/// Runs a script of `analysis/consumers` on a page and returns the script's JSON.
 pub(crate) fn in_browser(script: &str, arguments: &[&str]) -> Value {
     let script = top().join("analysis/consumers").join(script);
     let output = Command::new("node").arg(script).args(arguments).output().expect("node starts");
@@ -23,8 +23,8 @@ pub(crate) fn in_browser(script: &str, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("it prints JSON")
 }
 
-/// Returns what the script `page.cjs` finds on the page of a trace; pictures of all views go to a
-/// folder.
+/// Runs `page.cjs` on the page of a trace and returns the script's JSON; the script writes pictures
+/// of all views to a folder.
 fn seen(page: &str, pictures: Option<&Path>) -> Value {
     let mut arguments = vec![page, FROM, TO];
     if let Some(folder) = pictures {
@@ -87,7 +87,7 @@ fn assert_no_page_errors(seen: &Value) {
     assert_eq!(seen["hacked"], false);
 }
 
-/// Returns a report of a trace, and what is on the trace's page.
+/// Returns a report of a trace, and the JSON of `page.cjs` about the trace's page.
 fn report_and_page(kind: &str, name: &str) -> (Value, Value) {
     let found = nettrace_testdata::corpus::trace(&format!("net10-linux-x64/{name}.nettrace"));
     let trace = file(&format!("{name}-stacks.nettrace"), &found.bytes());
@@ -97,7 +97,7 @@ fn report_and_page(kind: &str, name: &str) -> (Value, Value) {
     (report(kind, &trace, &["-n", "100000"]), seen)
 }
 
-/// Returns the trace with markup in the place of names, each as long as the name was.
+/// Returns a trace with its names replaced by markup of the same length.
 fn with_markup() -> Vec<u8> {
     let packed = std::fs::read(top().join(ALL)).unwrap();
     let mut bytes = Vec::new();
@@ -161,8 +161,8 @@ fn open_writes_the_page_to_the_cache_and_prints_its_path() {
     }
 }
 
-/// Returns what `nettrace open` prints, and what a program noted, with these programs as all of its
-/// PATH.
+/// Runs `nettrace open` with these programs as all of its PATH, and returns the printed text and a
+/// program's note.
 #[cfg(target_os = "linux")]
 fn opened(name: &str, programs: &[(&str, &str)], variables: &[(&str, &str)]) -> (String, String) {
     use std::os::unix::fs::PermissionsExt;
@@ -301,7 +301,7 @@ mod with_node {
             assert_eq!(number(&row["samples"]), number(&top["samples"]), "{state}");
         }
         for (kind, own) in kinds.as_object().unwrap() {
-            // However stacks are put together, they add up to the same.
+            // Merged and separate stacks have the same sum.
             assert_eq!(own["by_thread"]["counted"], own["counted"], "{kind}");
             assert_eq!(own["without_recursion"], own["counted"], "{kind}");
             assert_eq!(own["by_thread"]["pressed"], "true", "{kind}");
@@ -454,7 +454,7 @@ mod with_node {
         }
         assert!(shown["paths"].text().contains(" → "), "{shown}");
         assert!(number(&shown["tree"]) > 3.0, "{shown}");
-        // The findings are those of the summary; what holds the heap comes first.
+        // The findings are those of the summary, first the one about the holders of the heap.
         assert!(shown["finding"].text().contains("view=heap"), "{shown}");
         let summary = report("summary", trace, &[]);
         let findings: Vec<&Value> =

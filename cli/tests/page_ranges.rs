@@ -1,5 +1,5 @@
-//! Asserts that each view of a page counts in a range of time what `report --json --time` of that
-//! range counts, or says which range of whole bins it counts.
+//! Asserts that each view of a page counts the same in a range of time as `report --json --time`
+//! does, or says which range of whole bins the view counts.
 
 use crate::common::{Json, file, nettrace};
 use crate::page::in_browser;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Number of ranges tried for each trace.
 const RANGES: usize = 5;
 
-/// Returns ranges within a length, each time the same ones.
+/// Returns ranges within a length, the same ranges for each call.
 fn ranges(length: u64) -> Vec<(u64, u64)> {
     let mut state = 2026_u64;
     let mut next = || {
@@ -32,7 +32,7 @@ fn column(rows: &Value, at: usize) -> BTreeMap<String, f64> {
     rows.map(|row| (row[0].text().to_owned(), row[at].as_f64().unwrap())).collect()
 }
 
-/// Compares names and counts. A page has no rows for what did not happen in a range.
+/// Compares names and counts. A page has no rows with a count of 0.
 fn assert_rows(page: &Value, at: usize, wanted: &Value, keys: [&str; 2], what: &str) {
     let shown = column(page, at);
     for row in wanted.list() {
@@ -57,7 +57,7 @@ fn assert_ranges(name: &str, trace: &str) {
     assert_eq!(seen["errors"], json!([]), "{name}");
     for ((from, to), page) in ranges.iter().zip(seen["ranges"].list()) {
         let at = format!("{name}, {from}ns..{to}ns");
-        // Where there are very many events, exceptions and so on, some are counted in bins of time
+        // A page counts very many events, exceptions and so on of a kind in bins of time
         // only.
         let time_of = |kind: &str| {
             let what = match kind {

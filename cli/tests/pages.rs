@@ -1,5 +1,5 @@
-//! Compares what every command shows, word for word. `UPDATE_EXPECT=1 cargo test -p nettrace-cli
-//! --test pages` takes what it shows now.
+//! Compares the output of every command word for word. `UPDATE_EXPECT=1 cargo test -p nettrace-cli
+//! --test pages` writes the current outputs as the expected ones.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod common;
@@ -172,7 +172,7 @@ fn a_trace_without_a_command_is_summed_up() {
     assert_page("summary.txt", &[ALL]);
     assert_page("summary-lossy.txt", &[LOSSY]);
     assert_page("summary-killed.json.txt", &[KILLED, "--json"]);
-    // A word that is no file stays what it was: a command that does not exist.
+    // A word that is no file is still taken as a command that does not exist.
     assert_eq!(nettrace(&["no-such-trace"]).code, Some(2));
     assert_eq!(nettrace(&[ALL]).text(), nettrace(&["report", "summary", ALL]).text());
 }
@@ -279,8 +279,8 @@ fn schemas_are_as_expected() {
     assert_page("schema-none.txt", &["schema", TINY_V4, "--event", "Hi2"]);
 }
 
-/// Compares what `nettrace FILE` shows about every trace of the repository. When you read a change:
-/// no wait, no idle thread and no frame of the runtime's own may be a finding.
+/// Compares the output of `nettrace FILE` for every trace of the repository. In a changed output,
+/// no wait, no idle thread and no frame of the runtime itself may be a finding.
 #[test]
 fn first_pages_of_all_traces_are_as_expected() {
     let own = of_repository().into_iter().chain(known_of_repository());

@@ -1,8 +1,9 @@
-//! Compares `events --raw --stacks` with what the reference reader saw, event for event.
+//! Compares the events of `events --raw --stacks` with those of the reference reader.
 //!
-//! Compared are ticks, thread, provider, id, version, level, keywords, opcode, activities, size and
-//! checksum of the payload, and number and checksum of the stack's frames. The goldens are a folder
-//! beside the checkout; without it nothing is compared, and a note says so.
+//! The tests compare ticks, thread, provider, id, version, level, keywords, opcode, activities,
+//! size and checksum of the payload, and number and checksum of the stack's frames. The goldens are
+//! in a folder beside the checkout; without that folder the tests compare nothing, and a note says
+//! so.
 
 use crate::common;
 
@@ -31,7 +32,7 @@ struct Line<'a> {
     payload_hex: &'a str,
 }
 
-/// The compared values, in the goldens' columns.
+/// The compared values of an event, in the order of the goldens' columns.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct EventRow {
     ticks: u64,
@@ -76,7 +77,8 @@ fn bytes_of(hex: &str) -> Vec<u8> {
 }
 
 impl EventRow {
-    /// Creates the row of a line. `pointer_size` is that of the process, in bytes.
+    /// Creates the row of a line. `pointer_size` is the size of the traced process's pointers in
+    /// bytes.
     fn of_line(line: &Line<'_>, pointer_size: usize) -> EventRow {
         let payload = bytes_of(line.payload_hex);
         let mut stack = Vec::new();
@@ -123,8 +125,8 @@ impl EventRow {
 
 const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 
-/// Returns a row of ours without what the reference reader hides: stacks of all rundown events and
-/// of some runtime events, which the stream holds.
+/// Returns a row of ours without the stacks that the stream holds and the reference reader hides:
+/// those of all rundown events and of some runtime events.
 fn as_the_reader_shows(mut row: EventRow) -> EventRow {
     let hides_stack = row.provider.ends_with("Rundown")
         || (row.provider == RUNTIME && matches!(row.id, 140..=144 | 190));
@@ -134,13 +136,13 @@ fn as_the_reader_shows(mut row: EventRow) -> EventRow {
     row
 }
 
-/// Returns a row of the reference reader without what it makes up.
+/// Returns a row of the reference reader without the values that the reader makes up.
 fn as_the_stream_says(mut row: EventRow, is_netperf: bool) -> EventRow {
     // The reader renumbers GCDynamicEvent by the name in its payload.
     if row.provider == RUNTIME && row.id >= 0xff00 {
         row.id = 39;
     }
-    // The reader reads related activities of version 3 from a wrong place; there are none.
+    // The reader reads related activities of version 3 from a wrong place: version 3 has none.
     if is_netperf {
         row.related = None;
     }
@@ -224,7 +226,7 @@ fn assert_killed(name: &str, events: u64, lost: u64) {
 mod with_shared {
     use super::*;
 
-    // There are two tests, so that two processors are used.
+    // Two tests share the traces, so that they use two processors.
 
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]

@@ -1,4 +1,4 @@
-//! What reports answer to programs: keys, filters, orders of arguments, names from files.
+//! Reports as JSON for programs: keys, filters, orders of arguments, names from files.
 
 use crate::common;
 use crate::common::Json;
@@ -68,7 +68,7 @@ fn the_report_and_the_file_come_in_either_order() {
     assert!(String::from_utf8_lossy(names[1]).contains("Workload.Program.Main"));
 }
 
-/// The options of all reports, and a value for those that take one.
+/// The options of all reports, each with a value if it takes one.
 const FLAGS: &[(&str, &str)] = &[
     ("--inclusive", ""),
     ("--by-thread", ""),
@@ -99,7 +99,7 @@ fn an_option_that_a_report_does_not_have_is_refused() {
         .filter_map(|line| line.split_whitespace().next())
         .collect();
     assert_eq!(reports.len(), 22);
-    // The page becomes a file: what it takes is tested with it.
+    // The page becomes a file; `page` tests its options.
     for report in reports.into_iter().filter(|report| *report != "html") {
         let help = nettrace(&["report", report, "--help"]);
         for (flag, value) in FLAGS {
@@ -161,7 +161,7 @@ fn filters_hold_for_all_reports_of_samples() {
         report(&all)["samples"].int()
     };
     let samples = |arguments: &[&str]| samples_of("topN", arguments);
-    // The trees of what ran leave out what waited; the threads do not.
+    // Trees of running code leave out waits; the report of threads does not.
     let samples = |arguments: &[&str]| match arguments.contains(&"--state") {
         true => samples(arguments),
         false => samples(&[arguments, &["--state", "all"]].concat()),
@@ -261,7 +261,7 @@ fn a_file_without_symbols_is_reported_and_a_missing_folder_is_an_error() {
     ran.assert_message("/nonexistent/symbols");
 }
 
-/// Returns sums over stacks, each outermost first, as `convert --format folded` writes them.
+/// Returns the stacks and sums of `convert --format folded`, each stack outermost frame first.
 fn stacks(arguments: &[&str]) -> Vec<(Vec<String>, u64)> {
     let ran = nettrace(&[&["convert", ALL, "--format", "folded", "-o", "-"], arguments].concat());
     let line = |line: &str| {
@@ -356,7 +356,7 @@ fn what_is_small_is_its_callers() {
     let nodes = rows(&tree, "nodes");
     assert!(nodes.iter().any(|node| node["depth"].int() > 0));
     for node in nodes.iter().filter(|node| is_small(&node["name"])) {
-        // This is the outermost frame of a stack of which nothing else is left.
+        // The frame is the outermost one of a stack without other frames.
         assert_eq!(
             (&node["depth"], &node["self_ns"]),
             (&Value::from(0), &node["total_ns"]),
@@ -441,12 +441,12 @@ fn when_a_method_ran_adds_up_to_its_time() {
 #[test]
 fn every_id_that_a_report_shows_is_one_that_it_takes() {
     const METRICS: &str = "testdata/traces/net10-linux-x64/metrics.nettrace.gz";
-    // The largest trace takes seconds for each.
+    // Each report of the largest trace takes seconds.
     assert_ids_are_taken(METRICS, &["activities"], 1);
     assert_ids_are_taken(ALL, &["activities", "http"], 3);
 }
 
-/// Holds that reports take ids that they show, of each report at most so many.
+/// Asserts that reports take the ids that they show, at most `limit` of each report.
 fn assert_ids_are_taken(trace: &str, names: &[&str], max_ids: usize) {
     for &name in names {
         let shown = report(&[name, trace, "--top", "40"]);

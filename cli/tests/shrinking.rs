@@ -1,5 +1,5 @@
-//! Files that shrink while they are read. A mapping shows that as a signal, and reading as an early
-//! end.
+//! Files that shrink while a command reads them. A mapping of such a file raises a signal, and
+//! reading the file ends early.
 #![cfg(target_os = "linux")]
 
 use crate::common;
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::Read;
 use std::process::{Child, Stdio};
 
-/// Creates far more events than a pipe and all buffers before it hold as text.
+/// Creates events whose text is far longer than a pipe and all buffers before the pipe.
 fn long_trace() -> Vec<u8> {
     let mut stream = synth::tiny_v4();
     // The last byte is the end mark.
@@ -33,7 +33,8 @@ fn long_trace() -> Vec<u8> {
     stream.bytes
 }
 
-/// Starts a command that is in the middle of the file, and waits for its output to be read.
+/// Starts a command, and returns when the command is in the middle of the file, waiting for a
+/// reader of its output.
 fn begun(path: &str, args: &[&str]) -> Child {
     let mut child = command(args)
         .arg(path)
@@ -42,13 +43,13 @@ fn begun(path: &str, args: &[&str]) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The command has begun to write; it cannot end before the rest is read.
+    // The command has begun to write, and cannot end before the test reads the rest.
     child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
     child
 }
 
-/// Returns exit code, number of bytes on stdout, and stderr, of a command whose file shrinks to
-/// `length` bytes.
+/// Shrinks a command's file to `length` bytes, and returns exit code, number of bytes on stdout,
+/// and stderr of the command.
 fn shrunk_to(length: u64, args: &[&str]) -> (Option<i32>, usize, String) {
     let path = file("shrinking.nettrace", &long_trace());
     let child = begun(&path, args);
@@ -59,7 +60,7 @@ fn shrunk_to(length: u64, args: &[&str]) -> (Option<i32>, usize, String) {
 
 #[test]
 fn a_mapped_file_that_shrinks_ends_the_command_by_a_signal() {
-    // SECURITY.md and the help of --no-mmap say so.
+    // SECURITY.md and the help of --no-mmap promise this.
     for args in
         [&["events", "--format", "ndjson", "--threads", "1"][..], &["events", "--order", "file"]]
     {
@@ -84,7 +85,8 @@ fn a_file_that_is_read_and_shrinks_is_incomplete_and_all_before_its_new_end_is_d
 
 #[test]
 fn a_mapped_file_that_loses_the_end_of_its_last_page_is_incomplete() {
-    // A page that is there in part is shown with zeros after that, and no signal is raised.
+    // The mapping of a page that is only partly in the file has zeros after the file's end, and
+    // raises no signal.
     let length = long_trace().len() as u64;
     let (code, _, stderr) =
         shrunk_to(length - 1, &["events", "--format", "ndjson", "--threads", "1"]);

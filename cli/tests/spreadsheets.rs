@@ -1,4 +1,4 @@
-//! Texts of a trace that a spreadsheet would run, and files for other tools that were read from
+//! Texts of a trace that a spreadsheet would run as formulas, and files for other tools made from
 //! damaged traces.
 
 use crate::common;
@@ -8,8 +8,8 @@ use nettrace_cli::{Console, Exit, run};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Blob, Definition, EventBlock, Stream, Trace, Version};
 
-/// Returns the output of a command that a user at a terminal sends to a file, or of one without a
-/// user.
+/// Returns the output of a command. Either a user at a terminal sends the output to a file, or
+/// there is no terminal.
 fn output(args: &[&str], has_user: bool) -> (Exit, String) {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let console = Console {

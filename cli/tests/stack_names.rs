@@ -37,7 +37,7 @@ fn stacks_have_the_names_that_converters_give_them() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let mut folded: BTreeMap<String, u64> = BTreeMap::new();
     for (stack, count) in ran.text().lines().filter_map(|line| line.rsplit_once(' ')) {
-        // The type that was thrown is a frame of its own.
+        // The thrown type is a frame of its own.
         let (stack, _) = stack.split_once(";throw ").unwrap();
         *folded.entry(stack.to_owned()).or_default() += count.parse::<u64>().unwrap();
     }

@@ -8,7 +8,7 @@ use nettrace_testdata::synth::{Session, SessionEvent, SessionThread, Step, Value
 use std::fs;
 use std::path::Path;
 
-/// Creates one sample in a library that is mapped; the trace has no symbols of its own.
+/// Creates a trace with one sample in a mapped library, without symbols of its own.
 fn trace() -> Vec<u8> {
     let named = |provider, event_id, name| event_type(provider, event_id, name, vec![]);
     let mut session = Session::new(Version::V6);

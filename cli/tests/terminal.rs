@@ -1,4 +1,4 @@
-//! What people see on a terminal: tables fit into it, whatever its width.
+//! Asserts that tables fit into a terminal of any width.
 
 use crate::common;
 
@@ -37,7 +37,7 @@ const TRACES: &[(&str, &str)] = &[
     ("one-collect", "one-collect-v6/cpu-and-switches.nettrace.gz"),
 ];
 
-/// Returns what a command shows on a terminal of this many columns.
+/// Returns the output of a command on a terminal of this many columns.
 fn shown(args: &[&str], columns: &str) -> String {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let variable = |name: &str| (name == "COLUMNS").then(|| columns.to_owned());
@@ -57,8 +57,7 @@ fn shown(args: &[&str], columns: &str) -> String {
     String::from_utf8(stdout).unwrap()
 }
 
-/// Returns whether a line may be longer than the terminal: messages and commands to copy are shown
-/// whole.
+/// Returns whether a line may be longer than the terminal, as messages and commands to copy are.
 fn may_be_long(report: &str, line: &str) -> bool {
     report == "logs" || line.trim_start().starts_with("nettrace ")
 }
@@ -72,7 +71,7 @@ fn reports_fit_into_terminals_of_80_and_200_columns() {
         for columns in [80, 200] {
             let mut pages = String::new();
             for report in REPORTS {
-                // This trace is the largest; `pages` shows what it has for other reports.
+                // `pages` tests the other reports of this trace, the largest one.
                 let is_of_metrics = ["activities", "counters"].contains(report);
                 if *name == "net10-metrics" && !is_of_metrics {
                     continue;
@@ -160,7 +159,7 @@ fn what_changed_fits_into_terminals_of_80_and_200_columns() {
         let text = shown(&["diff", &old, &new, "--all", "-n", "60"], &columns.to_string());
         let too_long: Vec<&str> = text.lines().filter(|line| line.width() > columns).collect();
         assert!(too_long.is_empty(), "{}", too_long.join("\n"));
-        // The table's first lines are there, and the ends of names, which tell methods apart.
+        // The output has the table's first lines, and the ends of names, which tell methods apart.
         assert!(text.contains("One run each") && text.contains("WEIGHT"), "{text}");
         let lines: Vec<&str> = text.lines().take(40).collect();
         expect(&format!("terminal-diff-{columns}.txt"), &format!("{}\n", lines.join("\n")));

@@ -1,4 +1,4 @@
-//! Several threads write the same results as one.
+//! Asserts that commands have the same results with several threads as with one.
 
 use crate::common;
 
@@ -6,7 +6,7 @@ use common::nettrace;
 use nettrace_testdata::corpus;
 use std::path::PathBuf;
 
-/// A plain file with these bytes, which is removed with the value.
+/// A plain file, removed when the value is dropped.
 struct Plain(PathBuf);
 
 impl Plain {
@@ -18,7 +18,7 @@ impl Plain {
         Plain(path)
     }
 
-    /// Returns what commands say about the file with some number of threads.
+    /// Returns the outputs of commands about the file with some number of threads.
     fn output(&self, words: &[&str], threads: &str) -> (Option<i32>, Vec<u8>, String) {
         let path = self.0.to_str().unwrap();
         let mut args = vec![words[0], path];

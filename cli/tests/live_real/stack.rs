@@ -23,11 +23,11 @@ fn frames(thread: &Value) -> Vec<&str> {
     thread["frames"].list().iter().map(|frame| frame.text()).collect()
 }
 
-/// The scenario of the program, and the method in which its first thread waits nearly all of the
-/// time, for threads of its own that wait for a lock, or for tasks of the pool's threads.
+/// Scenarios of the test program, each with the method in which the main thread waits nearly all of
+/// the time: for threads that wait for a lock, or for tasks of the pool's threads.
 const SCENARIOS: [(&str, &str); 2] = [("contention", "ContentionRound"), ("tasks", "Main")];
 
-/// Asserts that each thread is seen, and that each frame has its name.
+/// Asserts that the stacks have each thread of the program, and that each frame has its name.
 fn assert_all_named(subject: &Subject, (scenario, waits_in): (&str, &str), run: usize) {
     let context = format!(".NET {}, {scenario}, run {run}", subject.target.major);
     let ran = subject.run(&["stack", "--json", "--timeout", "120s"]);
@@ -51,7 +51,7 @@ fn assert_all_named(subject: &Subject, (scenario, waits_in): (&str, &str), run: 
     assert_eq!(main["thread_id"].as_u64(), Some(u64::from(subject.target.pid())), "{context}");
     assert!(frames(main).iter().any(|frame| frame.contains(waits_in)), "{context}");
     assert!(main["user_ns"].as_u64().is_some() && main["name"].is_string(), "{context}");
-    // This is the thread that waits for the end of standard input.
+    // One thread waits for the end of standard input.
     let reads = |thread: &&&Value| frames(thread).iter().any(|frame| frame.contains("ReadToEnd"));
     let reader = threads.iter().find(reads).unwrap_or_else(|| panic!("{context}: {document:#}"));
     assert_eq!((&reader["state"], &reader["waits_for"]), (&"waiting".into(), &"input".into()));

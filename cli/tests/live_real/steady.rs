@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Far more than the two seconds that a run takes: the machine may be busy.
+/// Maximum time of a run. Runs take two seconds, but the machine may be busy.
 const LONG: Duration = Duration::from_secs(120);
 
-/// The beginning of a command that starts a program.
+/// Arguments of a command that starts a program, before the program's own.
 const COLLECT: [&str; 5] = ["collect", "--patience", "120s", "-o", "x.nettrace"];
 
 #[test]
@@ -50,17 +50,16 @@ fn short_processes_come_and_go_with_few_descriptors() {
     });
 }
 
-/// How long a process may take to end while nobody reads the results, and the command after a
+/// Maximum time until a process ends whose results nobody reads, and until the command ends after a
 /// signal.
 const ENDS: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(5));
-/// Maximum number of tries. A machine may be busy with something else; three times in a row it is
-/// not.
+/// Maximum number of tries: a busy machine may delay one of them.
 const MAX_TRIES: usize = 3;
 
 #[test]
 #[ignore = "needs NETTRACE_PEERS"]
 fn a_reader_that_stands_still_holds_up_neither_the_process_nor_us() {
-    // A debug build reads less than such a process writes, so its buffers are kept small.
+    // A debug build reads less than a busy process writes, so the process gets small buffers.
     let buffers = if cfg!(debug_assertions) { "4" } else { "256" };
     let session = ["--providers", "Nettrace-Workload", "--buffersize", buffers];
     for words in [
@@ -86,8 +85,8 @@ fn a_reader_that_stands_still_holds_up_neither_the_process_nor_us() {
     }
 }
 
-/// Returns how long a busy process takes to end, or the command after a signal, with a reader that
-/// stands still.
+/// Returns the time until a busy process ends, or until the command ends after a signal, while the
+/// reader of the results stands still.
 fn stalled(peer: &Peer, words: &[&str], target_ends: bool) -> Duration {
     let mut subject = Subject::start(peer, "throughput");
     let (reader, writer) = std::io::pipe().unwrap();

@@ -86,7 +86,7 @@ fn the_stack_of_an_exception_has_the_names_of_what_ran_before_it_was_watched() {
         );
         let nameless = frames.iter().filter(|frame| frame.starts_with("0x")).count();
         assert_eq!(nameless, 0, ".NET {}: {text}", peer.major);
-        // Programs get addresses, and on request names beside them.
+        // Programs that read the output get addresses, and on request names beside them.
         let run = subject
             .run(&[&words[..4], &["--limit", "1", "--format", "ndjson", "--frames"]].concat());
         let line = &run.lines()[0];

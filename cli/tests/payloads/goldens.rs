@@ -1,5 +1,5 @@
-//! Compares what NDJSON says about payloads with what the reference reader saw. The goldens are a
-//! folder beside the checkout; without it nothing is compared, and a note says so.
+//! Compares the payloads in NDJSON with those of the reference reader. The goldens are in a folder
+//! beside the checkout; without that folder the tests compare nothing, and a note says so.
 //!
 //! The parser's own test compares every value of every provider. This test is about the way from a
 //! value to JSON.
@@ -20,7 +20,8 @@ const PROVIDERS: [&str; 6] = [
     "Demo",
 ];
 
-/// Returns the lines of events that describe themselves, or of those of the native runtime.
+/// Returns the lines of events that describe themselves, or the lines of the native runtime's
+/// events.
 fn lines(path: &str, is_native: bool) -> Vec<Json> {
     let mut args = vec!["events", path, "--format", "ndjson", "--raw", "--quiet"];
     if is_native {
@@ -36,7 +37,7 @@ fn lines(path: &str, is_native: bool) -> Vec<Json> {
     nettrace(&args).lines()
 }
 
-/// Ticks, thread, provider, id, and checksum of the payload.
+/// Key of an event: ticks, thread, provider, id, and checksum of the payload.
 type Key = (u64, i64, String, u64, u32);
 
 fn key_of(line: &Json) -> Key {
@@ -109,8 +110,8 @@ fn whole(json: &Json) -> Option<i128> {
     }
 }
 
-/// Returns whether the JSON says what the reference reader saw. The reader's numbers are often
-/// signed where ours are not.
+/// Returns whether the JSON has the reference reader's value. The reader's numbers are often signed
+/// where ours are unsigned.
 fn agrees(ours: &Json, theirs: &Json, may_differ_in_sign: bool) -> bool {
     match (ours, theirs) {
         (Json::Array(a), Json::Array(b)) => {
@@ -136,8 +137,8 @@ fn agrees(ours: &Json, theirs: &Json, may_differ_in_sign: bool) -> bool {
     }
 }
 
-/// Events with fields that the reference reader makes up or shows in another way; each has its test
-/// in the parser's `fields_golden`.
+/// Events with fields that the reference reader makes up or shows in another way. The parser's
+/// `fields_golden` tests each of them.
 const SHOWN_OTHERWISE: [u64; 14] = [4, 10, 15, 29, 39, 81, 143, 144, 152, 154, 202, 204, 141, 142];
 
 mod with_shared {

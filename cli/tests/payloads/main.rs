@@ -1,4 +1,4 @@
-//! What `nettrace events` and `nettrace schema` say about payloads, as a user sees it.
+//! Payloads in the output of `nettrace events` and `nettrace schema`.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 #[path = "../common/mod.rs"]
@@ -15,7 +15,7 @@ use common::{event_type, file, nettrace, session_of};
 use nettrace_testdata::synth::{Field, FieldType, Session, Value, Version};
 use serde_json::Value as Json;
 
-/// Real traces with a workload that says the same in all.
+/// Recorded traces of one workload, which writes the same events in each.
 const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
 const ALL_31: &str = "testdata/traces/net3.1-linux-x64/all.nettrace.gz";
 const NETPERF: &str = "testdata/traces/net3.1-linux-x64/all.netperf.gz";
@@ -34,7 +34,7 @@ fn trace(version: Version, fields: Vec<Field>, payloads: Vec<Vec<Value>>) -> Str
     file("synth.nettrace", &session(version, fields, payloads).record().stream.into_bytes())
 }
 
-/// Returns what `events --format ndjson` says about a file.
+/// Returns the documents of `events --format ndjson` for a file.
 fn ndjson(path: &str, args: &[&str]) -> Vec<Json> {
     let ran = nettrace(&[&["events", path, "--format", "ndjson"], args].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);

@@ -7,8 +7,8 @@ use nettrace_testdata::synth::{FieldType, Step, Value, Version};
 use std::io::{Read, Write};
 use std::process::Stdio;
 
-/// Creates a stream of this many thousand events, all in one block between sequence points as
-/// runtimes write them.
+/// Creates a stream of this many thousand events. Between two sequence points they are in one
+/// block, as in the streams of runtimes.
 fn stream(version: Version, thousands: usize) -> Vec<u8> {
     let mut session = session(
         version,
@@ -27,9 +27,9 @@ fn stream(version: Version, thousands: usize) -> Vec<u8> {
     session.record().stream.into_bytes()
 }
 
-/// Returns the largest anonymous memory of the process in bytes, and its number of lines. The
-/// memory is read whenever a piece of the output was taken: the process waits for that, so that
-/// nothing between is missed for long. Mapped files are not counted.
+/// Returns the maximum anonymous memory of the process in bytes, and its number of output lines.
+/// The memory is read after each piece of the output, for which the process waits, so that
+/// short maxima are read too. Mapped files do not count.
 fn peak(args: &[&str], input: Option<&[u8]>) -> (u64, u64) {
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut child =

@@ -1,4 +1,5 @@
-//! `--provider` and `--event` take names as people know them, and say so when nothing has them.
+//! `--provider` and `--event` take names as people know them; a message says when no event of the
+//! trace has such a name.
 
 use crate::ALL;
 use crate::common::nettrace;

@@ -8,7 +8,7 @@ use serde_json::json;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Runs the script and returns the number it prints.
+/// Runs a Python script and returns the number that the script prints.
 fn python(args: &[&str]) -> u64 {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/payloads/read.py");
     let mut python = Command::new("python3");
@@ -33,7 +33,7 @@ fn written(path: &str, format: &str, args: &[&str]) -> String {
 
 #[test]
 fn python_reads_a_nul_within_a_text() {
-    // Python's csv takes NUL since 3.11; its json always has.
+    // Python's csv module takes NUL since 3.11, its json module in all versions.
     let kinds = fields(&[("s", FieldType::Char.array())]);
     let path = trace(Version::V6, kinds, vec![vec![Value::utf16_array("a\0b")]]);
     let ndjson = std::fs::read_to_string(written(&path, "ndjson", &[])).unwrap();

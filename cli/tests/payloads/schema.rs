@@ -1,4 +1,4 @@
-//! `nettrace schema`: fields and types, where they come from, and how many events have them.
+//! `nettrace schema`: fields with their types, their sources and their numbers of events.
 
 use crate::common::Json as _;
 use crate::common::{event_type, file, nettrace};

@@ -1,4 +1,4 @@
-//! Texts of every script in text, NDJSON and CSV: those of real programs, and hostile ones.
+//! Texts of every script in text, NDJSON and CSV: texts of real programs, and hostile texts.
 
 use crate::common::Json;
 use crate::common::nettrace;
@@ -25,7 +25,7 @@ fn texts_of_the_workload_come_out_in_every_form() {
             let number =
                 line["payload"]["text"].text().strip_prefix("text 日本語 🚀 ").expect(path);
             assert!(number.parse::<u32>().is_ok(), "{line}");
-            // Null and empty are the same bytes, and become an empty text.
+            // Null and the empty text have the same bytes, and become an empty text.
             assert_eq!(
                 (&line["payload"]["empty"], &line["payload"]["nothing"]),
                 (&json!(""), &json!(""))
@@ -77,7 +77,7 @@ fn texts_of_objects_and_exceptions_of_the_workload_come_out_in_every_form() {
 #[test]
 fn hostile_texts_stay_one_line_and_one_value() {
     let cases: [(&str, &str, &str, &str); 7] = [
-        // Each row has the written text, and how text, NDJSON and CSV show it.
+        // Each row has the written text, and its forms in text, NDJSON and CSV.
         ("a\"b\\c", r#"s="a\"b\\c""#, r#""a\"b\\c""#, r#""a""b\c""#),
         ("two\r\nlines", r#"s="two\r\nlines""#, r#""two\r\nlines""#, "\"two\r\nlines\""),
         ("a,b", r#"s="a,b""#, r#""a,b""#, "\"a,b\""),

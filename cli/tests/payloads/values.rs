@@ -1,4 +1,4 @@
-//! Values of every kind, and what is wrong with payloads, in streams of versions 4, 5 and 6.
+//! Values of every kind, and defects of payloads, in streams of versions 4, 5 and 6.
 
 use crate::common::Json;
 use crate::common::{file, nettrace, run};
@@ -56,7 +56,7 @@ fn numbers_are_exact_unless_strings_are_asked_for() {
             r#"{"u64":"18446744073709551615","i64":"-9223372036854775808","safe":9007199254740991,"least":-9007199254740991,"unsafe":"9007199254740992","u32":4294967295,"decimal":"-12345678901234567.890"}}"#,
             "{version:?}"
         );
-        // Fields that were picked are written by the same rules.
+        // Selected fields are written by the same rules.
         let picked = ndjson(&path, &["--fields", "unsafe,safe", "--big-ints", "string"]);
         assert_eq!(
             picked[0]["payload"],
@@ -174,7 +174,7 @@ fn a_bad_field_is_null_with_its_offset_while_the_fields_before_it_stay() {
         let keys: Vec<&String> = faults[0].as_object().unwrap().keys().collect();
         assert_eq!(keys.len(), 3, "{keys:?}");
         assert!(faults[0]["fault"].as_str().is_some_and(|fault| !fault.is_empty()));
-        // All bytes of the payload are in some field or in the rest.
+        // All bytes of the payload are in a field or in the rest.
         assert_eq!(line["payload_rest"], "010203");
         let text = nettrace(&["events", &path]);
         assert!(text.text().contains("n=5 cut=<") && text.code == Some(0), "{}", text.text());
