@@ -1,7 +1,10 @@
 //! What ran, where the runtime's sampler cannot tell.
 
+use crate::common::{LOAD, SAMPLE, event, full_names, method, read, sample, session};
 use crate::known::{findings, millis, top};
+use nettrace_analysis::{TopN, TopNOptions};
 use nettrace_testdata::corpus;
+use nettrace_testdata::synth::Value;
 
 /// Returns the finding about the method that ran most.
 fn hottest(name: &str) -> String {
@@ -28,6 +31,25 @@ fn runtimes_that_tell_are_believed_however_few_samples_are_managed() {
     }
     let net8 = corpus::trace("net8-linux-x64/all.nettrace");
     assert_eq!(top(&net8).running.untold, 0);
+}
+
+#[test]
+fn without_a_version_the_samples_show_that_a_sampler_does_not_tell() {
+    let running = |managed: usize| {
+        let mut steps = vec![
+            method(LOAD, 1, 0x1000, 0x100, "N.T.Work"),
+            method(LOAD, 2, 0x2000, 0x100, "System.Threading.Monitor.Wait"),
+        ];
+        let external = |stack: &[u64]| event(SAMPLE, 0, 10, stack, vec![Value::U32(1)]);
+        steps.extend((0..30).map(|_| external(&[0x1010])));
+        steps.extend((0..30).map(|_| external(&[0x2010, 0x1010])));
+        steps.extend((0..managed).map(|_| sample(0, 10, &[0x1010])));
+        let finished = read(&session(steps), full_names());
+        TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default()).running
+    };
+    let [untold, told] = [2, 3].map(running);
+    assert_eq!((untold.untold, untold.managed, untold.native_calls), (32, 32, 0));
+    assert_eq!((told.untold, told.managed, told.native_calls), (0, 3, 30));
 }
 
 mod with_shared {
