@@ -29,7 +29,8 @@ fn reported<R: Report>(report: R, bytes: &[u8]) -> (Outcome, Reported<R::Output>
     (outcome.unwrap(), pass.finish())
 }
 
-/// Returns the outcome of each way of reading, and asserts that `read` returns the result's.
+/// Reads a trace in several ways, and returns the outcome of each. Asserts that the finished result
+/// has the outcome that `read` returned.
 fn all_ways(bytes: &[u8]) -> Vec<(OutcomeReport, u64, String)> {
     let mut outcomes = Vec::new();
     let (returned, finished) = analysed(bytes);

@@ -21,8 +21,8 @@ pub enum Mode {
     Ordered,
     /// Header fields and every payload value, in file order.
     Fields,
-    /// Header fields and every payload value, in time order, as the mode `timefields` for
-    /// TraceEvent.
+    /// Header fields and every payload value, in time order. It is compared with the mode
+    /// `timefields` of TraceEvent.
     OrderedFields,
     /// NDJSON in file order.
     Ndjson,
@@ -44,7 +44,7 @@ impl Mode {
         (Mode::Index, "index"),
     ];
 
-    /// Returns its name.
+    /// Returns the mode's name on the command line.
     pub fn name(self) -> &'static str {
         Mode::ALL.into_iter().find(|(mode, _)| *mode == self).map_or("", |(_, name)| name)
     }
@@ -58,8 +58,8 @@ impl Mode {
 /// Way in which a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// The fastest way: mapped into memory piece by piece, or, in file order with several threads,
-    /// read at positions.
+    /// The fastest way: one thread maps the file piece by piece. Several threads, and
+    /// [`Mode::Index`], read it at positions.
     Mapped,
     /// With `read`, through a buffer, by one thread.
     Read,
@@ -141,7 +141,8 @@ fn index<S: Source>(mut reader: Reader<S>) -> io::Result<PassResult> {
     Ok(PassResult { checksum: sum, is_intact })
 }
 
-/// Measures the maximum memory that no file backs while a mapped file is read, every 50,000 events.
+/// Reads a mapped file, and returns the maximum of the memory that no file backs, measured every
+/// 50,000 events.
 ///
 /// # Errors
 /// As [`file()`].

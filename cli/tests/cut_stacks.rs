@@ -10,7 +10,7 @@ use nettrace_testdata::synth::{
 
 /// Maximum number of frames that the runtime writes for a stack.
 const MAX_FRAMES: u64 = 100;
-/// Number of methods that call each other, the first outermost.
+/// Number of methods in the chain of calls. The first is outermost, and each calls the next.
 const METHODS: u64 = 150;
 const CUT: &str = "(callers cut off at 100 frames)";
 

@@ -25,7 +25,7 @@ const PEER_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// [`Runtime`](crate::Runtime) of it is still in use. A live runtime reconnects within half a
 /// second, unless a command keeps it busy.
 const MAX_ABSENCE: Duration = Duration::from_secs(60);
-/// Minimum time between two closed connections of a runtime that has nothing to do here.
+/// Minimum time between two connections of a runtime that are closed because it needs nothing.
 const MIN_DISMISSAL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Maximum number of process ids that are kept for [`Table::let_go`].
@@ -230,7 +230,8 @@ impl Table {
         }
     }
 
-    /// Takes the process ids of runtimes that were resumed without being given out.
+    /// Takes the process ids of runtimes that were resumed instead of given out, because newcomers
+    /// are not wanted.
     pub(crate) fn let_go(&self) -> Vec<u64> {
         std::mem::take(&mut self.lock().let_go)
     }
@@ -269,7 +270,7 @@ impl Table {
         }
     }
 
-    /// Makes a line for use inside the table, which does not count as a user.
+    /// Makes a line that does not count as a user of the port, for use inside the table.
     fn own_line(self: &Arc<Self>, cookie: Guid) -> Line {
         Line { table: Arc::clone(self), cookie, _in_use: None, _holder: None }
     }

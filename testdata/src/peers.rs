@@ -138,6 +138,7 @@ impl Peer {
     /// Starts a scenario in a program with the objects of `programs/KnownGraph.cs`, and waits until
     /// it is ready.
     ///
+    /// # Panics
     /// If [`Peer::start`] does.
     pub fn start_with_known_graph(&self, folder: &Folder, scenario: &str, seconds: u32) -> Target {
         self.start_with_hook(folder, "KnownGraph.dll", scenario, seconds)
@@ -146,6 +147,7 @@ impl Peer {
     /// Starts a program whose thread pool is starved by `programs/Starved.cs`, and waits until it is
     /// ready.
     ///
+    /// # Panics
     /// If [`Peer::start`] does.
     pub fn start_starved(&self, folder: &Folder) -> Target {
         self.start_with_hook(folder, "Starved.dll", "sleep", 0)

@@ -59,7 +59,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
     holds::<Sink>();
 }
 
-/// Checks a claim of the README.
+/// Checks that the README is right about the number of malformed streams.
 #[test]
 fn there_are_several_hundred_malformed_streams() {
     assert!((300..1000).contains(&malformed().len()), "{}", malformed().len());

@@ -36,7 +36,8 @@ fn assert_guarantees(session: &Session, recording: &Recording) {
     }
 }
 
-/// Reads the blobs of all event blocks. Only the positions of the rows come from the writer.
+/// Decodes the events of all event blocks from the bytes of the stream. The writer only tells where
+/// each row begins and ends.
 fn stored_blobs(session: &Session, recording: &Recording) -> Vec<Blob> {
     let stream = &recording.stream;
     let mut blobs = Vec::new();

@@ -18,7 +18,7 @@ const MIN_PAUSES_PERCENT: f64 = 1.0;
 const MIN_OF_LARGE_OBJECTS: u64 = 2;
 /// Minimum size of promoted objects, or of a heap that grows, in bytes: 50 MiB.
 const MIN_PROMOTED_BYTES: u64 = 50 << 20;
-/// Minimum part of young objects that survives a collection to be too much, in percent.
+/// Minimum percentage of surviving young objects that counts as too much.
 const MIN_SURVIVAL_PERCENT: f64 = 30.0;
 /// Minimum factor by which a heap that only grows is larger at the end.
 const MIN_GROWTH: u64 = 3;

@@ -17,10 +17,10 @@ const MIN_SHOWN_PER_SECOND: f64 = 10.0;
 const EXCEPTION_PERCENT: f64 = 0.001;
 /// Weight of exceptions that take no time.
 const MIN_WEIGHT: f64 = 14.5;
-/// First words of the types of awaiters, which rethrow the exception of their task.
+/// Beginnings of the names of awaiter types, which rethrow the exception of their task.
 const AWAITERS: [&str; 3] = ["TaskAwaiter", "Configured", "ValueTaskAwaiter"];
-/// Part of the name of methods that give the awaiting method the result of a `ValueTask` that is
-/// backed by no task.
+/// Part of the names of methods that implement `IValueTaskSource`. Such a source backs a
+/// `ValueTask` instead of a task, and throws its exception for the first time.
 const SOURCE: &str = ".IValueTaskSource";
 /// Namespace of the methods between the awaiting method and the task.
 const SERVICES: &str = "System.Runtime.CompilerServices";
@@ -62,7 +62,7 @@ pub(super) fn exceptions(
 /// awaits the task throws the exception for the first time.
 fn thrown_again(stacks: &[StackRow]) -> u64 {
     let (mut thrown, mut given) = (0_u64, 0_u64);
-    // For each awaiting method: how many it rethrew, and how many came from a source of tasks,
+    // For each awaiting method: how many it rethrew, and how many came from an `IValueTaskSource`,
     // which throws for the first time at the await.
     let mut awaits: BTreeMap<Option<&Arc<Frame>>, (u64, u64)> = BTreeMap::new();
     for stack in stacks {
@@ -157,7 +157,7 @@ mod tests {
         // Nobody threw the exception before `Connect` awaited its task; `Send` rethrew it.
         let given = stacks(&[(4, &[AWAITER, "Connect"]), (4, &[AWAITER, "Send"])]);
         assert_eq!(thrown_again(&given), 4);
-        // One method got some exceptions from a source of tasks, and some from tasks.
+        // One method got some exceptions from an `IValueTaskSource`, and some from tasks.
         let source = "Args::System.Threading.Tasks.Sources.IValueTaskSource.GetResult";
         let mixed = stacks(&[(2, &[source, "Connect"]), (1, &[AWAITER, "Connect"])]);
         assert_eq!(thrown_again(&mixed), 0);

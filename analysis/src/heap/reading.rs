@@ -309,8 +309,8 @@ impl HeapReader {
         self.dumps.get_mut(place)
     }
 
-    /// Returns the paths, as the trace stores them, of module files that have the outer types of
-    /// nested types, which dumps lack. Give the files to [`HeapReader::add_module_file`].
+    /// Returns the paths of module files, as the trace stores them. The files tell the outer types
+    /// of nested types, which dumps lack; give them to [`HeapReader::add_module_file`].
     pub fn modules_with_types(&self) -> Vec<String> {
         self.types.modules(&self.model).into_iter().map(str::to_owned).collect()
     }

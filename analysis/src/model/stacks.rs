@@ -21,7 +21,7 @@ use nettrace_parser::Stack;
 use std::hash::{BuildHasher, Hasher};
 
 const NONE: u32 = u32::MAX;
-/// Number of entries of [`Stacks::recent`]. A stream id uses the entry of its remainder.
+/// Number of entries of [`Stacks::recent`]. A stream id modulo this number is its entry.
 const RECENT: usize = 1 << 16;
 
 /// Maximum number of frames that are kept of a stack.
@@ -94,7 +94,8 @@ impl Stacks {
         handle
     }
 
-    /// Returns the handle of a stack with `callers` appended. No callers mark the stack as whole.
+    /// Returns the handle of a stack with `callers` appended. If `callers` is empty, the stack
+    /// is marked as whole.
     pub(super) fn with_callers(
         &mut self,
         stack: StackHandle,

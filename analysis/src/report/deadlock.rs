@@ -85,8 +85,8 @@ mod tests {
         );
     }
 
-    /// Holds that circles are found in linear time: comparing each thread with each would take
-    /// minutes.
+    /// Checks that circles are found in linear time: comparing all pairs of threads would
+    /// take minutes.
     #[test]
     fn a_hundred_thousand_threads_in_one_circle_take_as_many_steps() {
         let count = 100_000;

@@ -83,7 +83,7 @@ impl EachTask {
         std::mem::take(&mut self.ended)
     }
 
-    /// Fills `names`. `named`: returns the name of a task at a place; for a task without one, the
+    /// Fills `names`. `named` returns the name of the task at a place; if the task has none, the
     /// given words and a method.
     pub(super) fn name(&mut self, named: impl Fn(&TaskPlace, &str) -> String) {
         let places = std::mem::take(&mut self.places).into_values();

@@ -1,4 +1,5 @@
-//! Steps inside a requested request: calls, spans, SQL commands, log messages and exceptions.
+//! Steps inside the HTTP request that the user chose by an id: calls, spans, SQL commands, log
+//! messages and exceptions.
 //!
 //! An event belongs to the request by the ids of its activity, of its span or of the spans around
 //! it; else by the stack of its thread or the connection of an earlier command, as in the SQL
@@ -26,10 +27,10 @@ const MAX_TEXT_CHARACTERS: usize = 1_000;
 /// Id of the runtime's event of a thrown exception.
 const THROWN: u32 = 80;
 
-/// Collects the steps of one request.
+/// Collects the steps of the chosen request.
 #[derive(Debug)]
 pub(super) struct Steps {
-    /// Requested id, in lower case.
+    /// Id by which the request was chosen, in lower case.
     id: String,
     requests: OpenRequests,
     /// Numbers of the request and of the requests that it sent to its own process.
@@ -98,7 +99,7 @@ impl Steps {
         let at = moment.edge(event);
         let ended = self.requests.event(event, edge, at, 0, Some(stack), model);
         if let Some(wanted) = wanted {
-            // If the requested id is that of a layer, the steps are those of its request.
+            // If the id is that of a layer, the steps are those of its request.
             let of_all = || self.requests.request_for(event, edge, moment.thread, stack, model);
             let number = if self.requests.was_layer() { of_all() } else { Some(number) };
             self.learn(wanted);
@@ -220,8 +221,8 @@ impl Steps {
         self.steps.get_mut(place?).map(|found| &mut found.step)
     }
 
-    /// Adds a request that starts: the requested one, an outgoing one, or one that it sent to its
-    /// own process.
+    /// Adds a step for a request that starts: the chosen one, one that it sends, or one that its
+    /// own process receives from it.
     fn request(
         &mut self,
         number: u64,

@@ -34,7 +34,7 @@ pub struct TaskWaitRow {
     pub open_ns: u64,
 }
 
-/// Wait for a task that is not over at the end of the trace.
+/// Unfinished wait for a task, at the end of the trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -109,8 +109,8 @@ impl TaskWaits {
         self.open.is_open(key)
     }
 
-    /// Returns the waits at places that pass. `named`: returns the name of a task at a place; for a
-    /// task without one, the given words and a method.
+    /// Returns the waits at the places that `passes` accepts. `named` returns the name of the task
+    /// at a place; if the task has none, the given words and a method.
     pub(super) fn finish(
         mut self,
         shown: &mut ShownFrames<'_, '_>,

@@ -5,8 +5,8 @@ use super::os_threads::OsThreads;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// Minimum time before the session for a share of the processor before it: a shorter time says
-/// nothing about the usual share.
+/// Minimum time for which the process is measured before the session: a shorter time says nothing
+/// about its usual share of the processor.
 const MIN_BASELINE: Duration = Duration::from_secs(2);
 /// Maximum time in nanoseconds that an event with its stack takes on the thread that writes it
 /// (docs/harmless.md).
@@ -29,7 +29,7 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// Returns the shares as a line of text.
+    /// Returns the cost as a line of text.
     pub(crate) fn text(&self) -> String {
         let percent = |value: f64| format!("{value:.*} %", usize::from(value < 100.0));
         let mut parts = Vec::new();
@@ -79,7 +79,8 @@ impl Meter {
         self.cost.process_before_percent = self.since_last().filter(|_| is_enough);
     }
 
-    /// Measures the shares since the last measurement.
+    /// Measures the share of the process since the last measurement, and the share of this command
+    /// since it began.
     pub(crate) fn look(&mut self) -> Cost {
         if let Some(percent) = self.since_last() {
             self.cost.process_percent = Some(percent);
@@ -89,8 +90,8 @@ impl Meter {
         self.cost
     }
 
-    /// Measures the shares since the last measurement, and the cost of events. `events` is their
-    /// number so far.
+    /// Measures what [`Meter::look`] does, and also the cost of events. `events` is the number of
+    /// events so far.
     pub(crate) fn look_at_events(&mut self, events: u64, threads: Option<&OsThreads>) -> Cost {
         let sessions = threads.map_or(0, |threads| {
             let of_sessions = threads.values().filter(|thread| thread.is_of_sessions());

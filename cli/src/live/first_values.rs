@@ -1,4 +1,4 @@
-//! A session with metrics is stopped when their first values have come.
+//! Delays the stop of a session with metrics until their first values have come.
 //!
 //! On .NET 8 to 10, a stop while a process collects values for the first time can block it for
 //! ever: the runtime holds the lock of its event sources and waits for the thread that collects,

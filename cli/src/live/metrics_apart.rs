@@ -29,7 +29,8 @@ pub(crate) const REASON: &str =
 pub(crate) struct Sessions {
     /// Metrics, if they have a session of their own.
     pub(crate) metrics: Option<SessionConfig>,
-    /// Everything else, or metrics if nothing but EventCounters follows them.
+    /// All providers that have no session of their own; the metrics, if nothing is left but
+    /// EventCounters that begin later.
     pub(crate) main: SessionConfig,
     /// EventCounters that may begin only after the first values of metrics, because the process
     /// waits at its start.
@@ -72,7 +73,8 @@ impl Sessions {
     }
 }
 
-/// Returns several sessions, if there are both metrics and EventCounters.
+/// Splits a request into sessions; `None` unless it asks for both metrics and EventCounters.
+/// `is_suspended`: whether the process waits at its start.
 fn split(config: &SessionConfig, is_suspended: bool) -> Option<Sessions> {
     let is_metrics = |provider: &Provider| provider.name().eq_ignore_ascii_case(METRICS);
     let has_counters = |provider: &Provider| provider.has_argument(INTERVAL_ARGUMENT);

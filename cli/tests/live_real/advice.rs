@@ -1,4 +1,4 @@
-//! Providers that a report recommends record events for it.
+//! Tests that a report has events of the providers that it recommends.
 
 use super::{Subject, ran};
 use nettrace_testdata::peers::{self, Folder};

@@ -14,11 +14,11 @@ const DIGITS_RANGE_NANOS: i64 = EIGHT_DIGITS as i64;
 /// Number of cached threads.
 const MAX_CACHED_THREADS: usize = 32;
 
-/// Writes the beginning of lines.
+/// Writes the beginning of each line, and caches the text of what rarely changes.
 #[derive(Debug)]
 pub(crate) struct Head {
-    /// Start of the range of times of the cached digits, in nanoseconds: a positive multiple of
-    /// [`DIGITS_RANGE_NANOS`].
+    /// Start of the range of times that begin with the cached digits, in nanoseconds: a positive
+    /// multiple of [`DIGITS_RANGE_NANOS`].
     since: i64,
     /// Text of the line up to the last eight digits of the time.
     time: Literal,

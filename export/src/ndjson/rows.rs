@@ -19,13 +19,13 @@ const MIN_ROWS: usize = 4;
 /// Number of hexadecimal digits of half an address.
 const HALF_DIGITS: usize = 8;
 
-/// Writes the elements after the first.
+/// Writes the elements of an array that follow the first one.
 #[derive(Debug)]
 pub(crate) struct Rows {
     parts: Vec<Segment>,
 }
 
-/// Up to two addresses followed by a number, each with its preceding text.
+/// A part of an element: up to two addresses followed by a number, each with its preceding text.
 #[derive(Debug, Default)]
 struct Segment {
     /// Text before each address.
@@ -72,7 +72,8 @@ impl Segment {
         of_addresses + self.before_number.len()
     }
 
-    /// Makes the text for addresses with these upper halves.
+    /// Returns the text of this part for addresses with these upper halves. Zeros fill the
+    /// places of the lower halves.
     #[cold]
     fn text(&self, upper: [u32; 2]) -> PartText {
         let mut text =
@@ -159,7 +160,8 @@ impl PartText {
 }
 
 impl Rows {
-    /// Makes rows for elements with these values, each with its preceding text.
+    /// Creates the writer for elements with these values, each with its preceding text. Returns
+    /// `None` for elements without values, with values of other kinds, or with too long a text.
     pub(crate) fn new<'a>(
         values: impl Iterator<Item = (Option<CellKind>, &'a [u8])>,
     ) -> Option<Rows> {
@@ -193,7 +195,7 @@ impl Rows {
         (fits && (1..=MAX_PARTS).contains(&parts.len())).then_some(Rows { parts })
     }
 
-    /// Returns whether rows are faster than single steps for `count` elements.
+    /// Returns whether this writer is faster for `count` elements than writing each value alone.
     #[inline]
     pub(crate) fn are_worth(&self, count: usize, style: NumberStyle) -> bool {
         count >= MIN_ROWS && style.pointer_size == 8

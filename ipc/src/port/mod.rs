@@ -207,8 +207,8 @@ impl Port {
         Some(Arrival { pid: advertise.pid, cookie: advertise.cookie, runtime })
     }
 
-    /// Resumes all runtimes that were not returned yet, and from now on those that arrive. No
-    /// runtime is returned any more.
+    /// Resumes all runtimes that [`Port::next`] has not returned yet, and from now on those that
+    /// arrive. It returns no runtime any more.
     pub fn resume_newcomers(&self) {
         self.table.resume_newcomers();
     }
@@ -218,9 +218,9 @@ impl Port {
         self.table.close();
     }
 
-    /// Takes the process ids of runtimes that were resumed without being returned, after
-    /// [`Port::resume_newcomers`]. They are ids as the processes see themselves; at most 1,000 are
-    /// kept until they are taken.
+    /// Takes the process ids of runtimes that were resumed because of [`Port::resume_newcomers`],
+    /// and that [`Port::next`] never returned. They are ids as the processes see themselves; at
+    /// most 1,000 are kept until they are taken.
     pub fn let_go(&self) -> Vec<u64> {
         self.table.let_go()
     }

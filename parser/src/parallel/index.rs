@@ -151,8 +151,8 @@ impl<S: Source> Index<S> {
         Next::Job(Job { plan, before, bytes: std::mem::take(&mut self.bytes) })
     }
 
-    /// Takes back a finished plan, without the tables that it shared: a shared table is copied
-    /// when it changes.
+    /// Keeps a finished plan, so that a later region can reuse its memory. The plan gives up the
+    /// tables that it shared, because a table that is shared is copied when it changes.
     pub(super) fn take_back(&mut self, mut plan: Box<Plan>) {
         self.nothing.share_with(&mut plan.context.tables);
         self.spare.push(plan);

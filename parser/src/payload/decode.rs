@@ -161,7 +161,8 @@ impl<'r> Payload<'r> {
         })
     }
 
-    /// Creates the value for an array, which is a text for code units, and bytes for bytes.
+    /// Creates the value for an array: a text if the elements are code units, [`Value::Bytes`] if
+    /// they are bytes, otherwise [`Value::Array`].
     fn array(&self, element: &'r FieldType, count: u32, at: usize, size: usize) -> Value<'r> {
         let bytes = self.from(at).get(..size).unwrap_or_default();
         match element {

@@ -151,8 +151,8 @@ impl<'r> Method<'r> {
     }
 }
 
-/// Code of a method, from the fields with which the payloads of all events of [`Method`] begin. It
-/// is faster than [`Method`], for the many events about code that is already known.
+/// Ids and code of a method: the fields with which the payload of every event of [`Method`] begins.
+/// Reading only these is faster, and enough for the many events about code that is already known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MethodRange {

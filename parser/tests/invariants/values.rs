@@ -1,8 +1,9 @@
-//! Visits of all values of payloads, including nested ones.
+//! Visits all values of payloads, including nested ones.
 
 use nettrace_parser::{Event, FieldValue, Reader, Value};
 
-/// Visits the values of a stream's payloads, at most `most`. Returns the number of visited values.
+/// Visits the events of a stream and the values of their payloads, until there were `most` of them.
+/// Returns their number.
 pub(crate) fn look_at_payloads(bytes: &[u8], most: u64) -> u64 {
     let mut reader = Reader::from_slice(bytes);
     let mut seen = 0;

@@ -43,7 +43,8 @@ struct Told {
     offset: u64,
     payload: Range<usize>,
     row: u64,
-    /// Time and number, which compressed headers store as differences to the previous header.
+    /// Time and sequence number, which compressed headers store as differences to the previous
+    /// header.
     counted: (u64, u32),
     /// Range of times in the header of the event's block.
     within: RangeInclusive<u64>,
@@ -354,7 +355,7 @@ struct Verdict {
     right: u64,
     others: u64,
     missing: u64,
-    /// Number of right events whose time or number was counted from an overwritten one.
+    /// Number of right events whose time or sequence number was computed from an overwritten one.
     moved: u64,
     says_whole: bool,
     /// Findings that are notes, not damage.

@@ -28,9 +28,9 @@ impl Random {
 #[derive(Clone, Debug)]
 pub(crate) enum Says {
     Nothing,
-    /// Thread and number of each event.
+    /// Thread and sequence number of each event.
     Events(Vec<(u64, u32)>),
-    /// Last number of each thread.
+    /// Last sequence number of each thread.
     Point(Vec<(u64, u32)>),
 }
 
@@ -169,7 +169,7 @@ pub(crate) fn told_by(outcome: &Outcome) -> Told {
     Told { numbers, lost: outcome.lost }
 }
 
-/// Writes a stream of version 3, which has neither numbers nor blocks of other kinds.
+/// Writes a stream of version 3, which has no sequence numbers, and only blocks of events.
 pub(crate) fn v3_story(random: &mut Random) -> Story {
     let mut stream = Stream::new(Version::V3);
     stream.trace(&Trace::default());

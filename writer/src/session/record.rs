@@ -17,18 +17,19 @@ const MAX_ROW_BYTES: usize = 8 << 20;
 /// Sequence numbers of one capture thread.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    /// Last number that an event, written or dropped, has used.
+    /// Sequence number of the last event, whether it was written or dropped.
     pub(super) last: u32,
     /// Number of dropped events that neither a later event nor a sequence point has shown yet.
     pub(super) unreported: u64,
     /// Whether the thread has ended, so that the next sequence point is the last that lists it.
     pub(super) has_ended: bool,
-    /// Whether the thread has ended and is no longer listed. The next number is 1 then, even if the
-    /// session drops events before it.
+    /// Whether the thread has ended and is no longer listed. The next event then has the number 1,
+    /// even if the session drops events before it.
     pub(super) starts_again: bool,
-    /// Last number of an ended thread with this id, until the next sequence point.
+    /// Last sequence number of an ended thread with this id, until the next sequence point.
     pub(super) last_of_ended: u32,
-    /// Difference by which a number fell below the expected one since the latest sequence point.
+    /// Difference by which a sequence number fell below the expected one since the latest sequence
+    /// point.
     pub(super) fell_by: u32,
 }
 

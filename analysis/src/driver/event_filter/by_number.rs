@@ -1,4 +1,4 @@
-//! A table by numbers that are valid until the next sequence point.
+//! A table whose rows are found by numbers that are valid until the next sequence point.
 
 /// Rows by number. Clearing takes time in proportion to the number of rows, however large their
 /// numbers are.
@@ -44,7 +44,8 @@ impl<T: Copy> ByNumber<T> {
 mod tests {
     use super::*;
 
-    /// Checks that clearing touches only used numbers. Touching all would take 10^12 steps.
+    /// Checks that clearing resets only the rows that were put, here one of a million. Resetting
+    /// all would take 10^12 steps.
     #[test]
     fn a_large_number_costs_once() {
         let mut rows = ByNumber::new(0u32);

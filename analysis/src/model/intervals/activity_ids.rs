@@ -3,8 +3,8 @@
 use crate::model::TextHandle;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Numbers of open activities by id. Any number of activities may have one id and end in any order:
-/// every operation takes only a few steps.
+/// Open activities by id, each with its name and its number. However many have the same id, and in
+/// whatever order they end, every operation takes only a few steps.
 #[derive(Debug, Default)]
 pub(crate) struct ActivityIds {
     ids: HashMap<String, OpenId>,
@@ -23,7 +23,7 @@ struct OpenId {
 }
 
 impl ActivityIds {
-    /// Adds an open activity. Later activities have higher numbers.
+    /// Adds an open activity. `number` must be larger than that of every earlier activity.
     pub(crate) fn add(&mut self, id: &str, name: TextHandle, number: u64) {
         let of_id = match self.ids.get_mut(id) {
             Some(known) => {

@@ -38,12 +38,12 @@ pub struct ActivitiesReport {
     pub tree: Vec<ActivityNode>,
     /// Slowest activities, slowest first.
     pub slowest: Vec<SlowActivity>,
-    /// Time line of the requested activity; `None` if none was requested, or its start or stop is
+    /// Time line of the chosen activity; `None` if none was chosen, or its start or stop is
     /// missing.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub line: Option<ActivityLine>,
-    /// HTTP: calls, spans, SQL commands, log messages and exceptions inside the requested request,
-    /// in the order in which they began. Empty if none was requested.
+    /// Calls, spans, SQL commands, log messages and exceptions inside the chosen HTTP request, in
+    /// the order in which they began. Empty if none was chosen.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub steps: Vec<RequestStep>,
     /// Number of steps beyond the 10,000 that are kept.
@@ -168,7 +168,7 @@ pub struct RequestStep {
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum StepKind {
-    /// Incoming request: the requested one, and those that it sent to its own process.
+    /// Incoming request: the chosen one, and those that it sent to its own process.
     Request,
     /// Outgoing request.
     Call,

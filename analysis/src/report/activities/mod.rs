@@ -248,7 +248,7 @@ impl Activities {
         reported.or_else(|| self.open.parent_place(edge.path.as_deref(), None))
     }
 
-    /// Returns the id that matches the requested one, if any.
+    /// Returns the id that matches the one that the user chose, if any.
     fn wanted_id<'i>(&self, ids: [&'i Option<String>; 2]) -> Option<&'i String> {
         let wanted = self.id.as_deref()?;
         ids.into_iter().flatten().find(|id| id.eq_ignore_ascii_case(wanted))

@@ -3,7 +3,7 @@
 use crate::model::TextHandle;
 use std::collections::HashMap;
 
-/// Maximum number of nodes below others; beyond it, names get nodes as roots.
+/// Number of nodes from which on a new name becomes a root instead of a child.
 const MAX_NODES: usize = 10_000;
 /// Maximum depth; activities below it count for the node at this depth.
 const DEEPEST: usize = 64;

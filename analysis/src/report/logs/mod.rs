@@ -76,7 +76,8 @@ pub struct LogRow {
     pub level: LogLevel,
     /// Category of the logger, or name of the EventSource.
     pub logger: String,
-    /// Id and name of the logger's event; empty if it has no name, unless no text names it either.
+    /// Id and name of the logger's event, without an id of 0. If the event has no name, its id is
+    /// shown only if it is a text or the message has no formatted text.
     pub event: String,
     /// Text of the message.
     pub message: String,
@@ -110,18 +111,18 @@ pub struct LogRow {
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum LogLevel {
-    /// 0.
+    /// Level 0 of ILogger.
     #[default]
     Trace,
-    /// 1.
+    /// Level 1 of ILogger.
     Debug,
-    /// 2.
+    /// Level 2 of ILogger.
     Information,
-    /// 3.
+    /// Level 3 of ILogger.
     Warning,
-    /// 4.
+    /// Level 4 of ILogger.
     Error,
-    /// 5 and above.
+    /// Level 5 of ILogger, and all above.
     Critical,
 }
 

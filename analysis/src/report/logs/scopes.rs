@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// Maximum number of open scopes; beyond it, ends were lost.
 const MAX_OPEN: usize = 65_536;
-/// Maximum number of scopes inside each other, and of scopes of a thread.
+/// Maximum depth of nested scopes, and maximum number of scopes that are kept for a thread.
 const DEEPEST: usize = 64;
 /// Maximum number of spans whose request is kept.
 const MAX_SPANS: usize = 65_536;

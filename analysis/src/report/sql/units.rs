@@ -24,10 +24,11 @@ pub(super) enum WorkUnit {
 /// Statement, and the stack that ran it.
 type RanCommand = (TextHandle, StackHandle);
 
-/// Commands of a unit: number and nanoseconds.
+/// Number of runs, and their nanoseconds, of each command of a unit.
 type UnitCommands = HashMap<RanCommand, (u64, u64)>;
 
-/// Key of units with equal commands: label, whether they are units, and the number of each command.
+/// Key under which equal commands are summed: label, whether they are those of a unit, and how
+/// often each command ran.
 type UnitPattern = (Option<TextHandle>, bool, Vec<(RanCommand, u64)>);
 
 /// Commands of units of work. Ended units with equal commands are merged, so that memory is bounded

@@ -48,13 +48,13 @@ struct ProviderRow {
     count: u64,
     per_second: f64,
     bytes_per_second: f64,
-    /// Whether `collect` without options records all events that came from this provider.
+    /// Whether `collect` without options records all events that this provider sent.
     is_default: bool,
-    /// Union of the keywords of all events that came.
+    /// Union of the keywords of all events that the provider sent.
     keywords: String,
-    /// Highest level of an event that came.
+    /// Highest level of an event that the provider sent.
     level: u32,
-    /// Options with which `collect` records all events that came.
+    /// Options with which `collect` records all events that the provider sent.
     record: String,
     events: Vec<EventRow>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -183,7 +183,7 @@ fn row(event: &DiscoveredEvent) -> EventRow {
     }
 }
 
-/// Adds the newest version of each event of the runtime that did not come.
+/// Adds the newest version of each known event that the runtime did not send.
 fn add_known(by_provider: &mut BTreeMap<&str, Vec<EventRow>>) {
     for known in catalog::events().filter(|known| known.provider == RUNTIME) {
         let events = by_provider.entry(RUNTIME).or_default();

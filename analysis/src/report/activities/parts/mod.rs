@@ -41,21 +41,24 @@ use crate::report::waiting::is_pool_worker;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Parts {
-    /// A thread ran managed code for the activity.
+    /// Time in which a thread ran managed code for the activity.
     pub running_ns: u64,
-    /// A thread was in native code for the activity, or blocked without a known reason.
+    /// Time in which a thread was in native code for the activity, or blocked without a known
+    /// reason.
     pub native_ns: u64,
-    /// A thread was blocked: in a method that is known to wait, or waiting for a handle.
+    /// Time in which a thread was blocked: in a method that is known to wait, or waiting for a
+    /// handle.
     pub waiting_ns: u64,
-    /// The process was paused for a garbage collection.
+    /// Time in which the process was paused for a garbage collection.
     pub gc_ns: u64,
-    /// A thread waited for a lock held by another thread.
+    /// Time in which a thread waited for a lock held by another thread.
     pub lock_ns: u64,
-    /// A method was being compiled.
+    /// Time in which a method was being compiled.
     pub jit_ns: u64,
-    /// No thread worked for the activity: it awaited something, or waited for a thread.
+    /// Time in which no thread worked for the activity: it awaited something, or waited for a
+    /// thread.
     pub await_ns: u64,
-    /// The trace does not show what was done.
+    /// Time in which the trace does not show what was done.
     pub unknown_ns: u64,
 }
 

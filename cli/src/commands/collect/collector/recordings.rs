@@ -122,7 +122,7 @@ impl Collector {
         }
     }
 
-    /// Records a session that has begun, and its metrics beside it.
+    /// Records a session that has begun, and the session with its metrics, if they have their own.
     fn record(
         &mut self,
         started: Started,
@@ -195,8 +195,8 @@ impl Collector {
         }
     }
 
-    /// Records EventCounters that have begun. If their main recording has ended, the stream is
-    /// dropped, which stops its session.
+    /// Records a session with EventCounters, which began after the first values of its recording's
+    /// metrics. If that recording has ended, drops the stream, which stops the session.
     fn record_later(
         &mut self,
         stream: Stream,
