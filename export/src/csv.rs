@@ -44,7 +44,7 @@ const COMMON: [&str; 11] = [
 const RAW: [&str; 7] =
     ["ticks", "keywords", "opcode", "processor", "sequence", "offset", "payload_hex"];
 
-/// The columns of the payload.
+/// Choice of the columns that show the payload.
 #[derive(Debug)]
 enum Layout {
     /// A column for each requested field.
@@ -62,14 +62,15 @@ pub(crate) struct Csv {
     detail: Detail,
     layout: Layout,
     payloads: PayloadWriter,
-    /// Columns of the fields, by the shape's number; `None` for fields without a column.
+    /// Column of each field, by [`TypeIndex::shape`] and the field's index; `None` for a field
+    /// without a column.
     columns: Vec<Vec<Option<usize>>>,
     cells: Vec<Vec<u8>>,
-    /// Parts of rows from the provider to the event, which are equal for all events of a type, by
-    /// the type's number.
+    /// Cells from the provider to the event, which are equal for all events of a type, by
+    /// [`TypeIndex::number`].
     fixed: Vec<Vec<u8>>,
     value: Vec<u8>,
-    /// Names of the next event's frames.
+    /// Names of the frames in the next event's stack.
     frames: Vec<String>,
     is_safe: bool,
 }
@@ -102,7 +103,7 @@ impl Csv {
         }
     }
 
-    /// Sets the names of the next event's frames.
+    /// Sets the names of the frames in the next event's stack.
     pub(crate) fn name_frames(&mut self, names: &[Cow<'_, str>]) {
         self.frames.clear();
         self.frames.extend(names.iter().map(|name| name.to_string()));
@@ -301,7 +302,7 @@ impl Csv {
         write_csv_value(out, &self.value);
     }
 
-    /// Appends one column for each field.
+    /// Appends the fields' values, each in its own column.
     fn write_fields(
         &mut self,
         out: &mut Vec<u8>,
@@ -413,7 +414,8 @@ pub fn write_csv_value_safe(out: &mut Vec<u8>, value: &[u8]) {
     write_csv_value(out, &harmless(value));
 }
 
-/// Returns a text that no spreadsheet executes, without hidden characters.
+/// Returns the text so that no spreadsheet executes it as a formula, with visible marks in place of
+/// hidden characters.
 fn harmless(value: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(value);
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);

@@ -9,20 +9,20 @@ use nettrace_parser::Event;
 pub struct Detail {
     /// Whether to write the addresses of the stack's frames, innermost first.
     pub stacks: bool,
-    /// Whether to write names of frames: in addition to their addresses, and in text instead of
-    /// them.
+    /// Whether to write the names of frames. NDJSON and CSV show them in addition to the addresses,
+    /// text shows them instead.
     pub frames: bool,
     /// Whether to write stored values: ticks, keywords, opcode, processor, sequence
     /// number, offset and the payload's bytes.
     pub raw: bool,
     /// Whether to write times in UTC, in text.
     pub utc: bool,
-    /// Whether to write integers that a double cannot represent exactly, from 2^53 on, as
-    /// strings.
+    /// Whether to write integers from 2^53 on as strings, because a double cannot represent them
+    /// exactly.
     pub big_ints_as_strings: bool,
 }
 
-/// Appends names as a JSON array.
+/// Appends the names of frames as a JSON array.
 pub(crate) fn write_names(out: &mut Vec<u8>, names: &[String]) {
     out.push(b'[');
     for (at, name) in names.iter().enumerate() {
@@ -34,8 +34,8 @@ pub(crate) fn write_names(out: &mut Vec<u8>, names: &[String]) {
     out.push(b']');
 }
 
-/// Returns the opcode to show, and whether the stream stores it. If the stream does not, a name
-/// that ends in Start or Stop implies the opcode.
+/// Returns the opcode to show, and whether the stream stores it. If it stores none, a name that
+/// ends in Start or Stop implies the opcode.
 pub(crate) fn opcode(event: &Event<'_>) -> (u8, bool) {
     match event.opcode() {
         Some(opcode) => (opcode, true),

@@ -9,8 +9,8 @@ pub(crate) fn escape_of_unit(unit: u16) -> [u8; 6] {
     [b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]
 }
 
-/// Returns whether a byte of UTF-8 must be escaped in a string: quotes, backslashes,
-/// control characters.
+/// Returns whether a byte of UTF-8 must be escaped in a JSON string. Quotes, backslashes and
+/// control characters must.
 #[inline]
 pub const fn must_escape(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\' || byte == 0x7f

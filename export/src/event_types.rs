@@ -15,24 +15,25 @@ use nettrace_parser::{Event, Metadata, Schema};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// One event type.
+/// An event type that occurred in a trace.
 #[derive(Debug, Clone)]
 pub struct EventType {
     /// The provider's name.
     pub provider: Box<str>,
-    /// The event's id within the provider; 0 if the stream only has a name.
+    /// The event's id within the provider; 0 if the stream identifies the event only by its name.
     pub id: u32,
     /// The version of the payload.
     pub version: u32,
-    /// The name in the stream; empty for events of the native runtime.
+    /// The event's name in the stream; empty for events of the native runtime.
     pub name: Box<str>,
     /// Whether the stream describes the type. If not, nothing else is known about the type.
     pub is_defined: bool,
     /// The opcode that the stream stores with the type.
     opcode: Option<u8>,
-    /// The catalog's row, if the payload's layout comes from there.
+    /// The row of the catalog that describes the payload's layout; `None` if the stream describes
+    /// it.
     pub catalog: Option<&'static CatalogEvent>,
-    /// Numbers of the shapes of its payloads.
+    /// Indices of the shapes that payloads of this type have, in [`EventTypes::shapes`].
     shapes: Vec<usize>,
 }
 
@@ -80,12 +81,12 @@ impl EventType {
         self.shown_name().is_some()
     }
 
-    /// Returns the name without the provider; `None` if the type has no name.
+    /// Returns the event's name without the provider; `None` if the type has no name.
     fn shown_name(&self) -> Option<Cow<'_, str>> {
         event_name(&self.name, self.id, self.opcode, self.catalog)
     }
 
-    /// Returns the name for programs; `Provider/ID` if the type has no name.
+    /// Returns the name that output for programs uses; `Provider/ID` if the type has no name.
     pub fn event_name(&self) -> String {
         match (self.is_defined, self.shown_name()) {
             (false, _) => "(undefined)".to_owned(),
@@ -107,7 +108,7 @@ impl EventType {
         format!("{}/{}", self.provider, self.id)
     }
 
-    /// Returns all names, without the provider, that users may know. The display name
+    /// Returns all names, without the provider, by which users may know the event. The display name
     /// comes first.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.shown_name().map(Cow::into_owned).into_iter().collect();
@@ -126,7 +127,7 @@ impl EventType {
     }
 }
 
-/// Returns the names in a row of the catalog: `GC/Start`, `GCStart`, `GCStart_V2`.
+/// Returns the names that a row of the catalog gives an event: `GC/Start`, `GCStart`, `GCStart_V2`.
 pub(crate) fn catalog_names(known: &CatalogEvent) -> [String; 4] {
     let symbol = known.symbol;
     let is_version =
@@ -143,7 +144,7 @@ pub(crate) fn catalog_names(known: &CatalogEvent) -> [String; 4] {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Shape {
-    /// Number of the type, as in [`TypeIndex::number`].
+    /// Index of the type in [`EventTypes::rows`].
     pub type_number: usize,
     /// Fields of the payloads.
     pub schema: Schema,
@@ -155,20 +156,20 @@ pub struct Shape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TypeIndex {
-    /// Number of the event's type.
+    /// Index of the event's type in [`EventTypes::rows`].
     pub number: usize,
-    /// Number of the payload's shape.
+    /// Index of the payload's shape in [`EventTypes::shapes`].
     pub shape: usize,
     /// The level in the type's description, which a label of the event may override.
     pub level: u32,
 }
 
-/// The last meaning of a metadata id. Ids are reused with other meanings, so the serial number of
-/// the description is compared, too.
+/// The type that a metadata id referred to last. A stream may reuse an id for another description,
+/// so the description's serial number is compared, too.
 #[derive(Debug, Clone, Copy)]
 struct Guess {
     serial: u64,
-    /// The version of the event, which a label may override.
+    /// The version of the event, which one of its labels may override.
     version: u32,
     type_index: TypeIndex,
 }
@@ -184,23 +185,23 @@ impl Guess {
 const NO_GUESS: Guess =
     Guess { serial: 0, version: 0, type_index: TypeIndex { number: 0, shape: 0, level: 0 } };
 
-/// Maximum number of metadata ids whose last meaning is kept. Types of larger ids are looked up by
+/// Maximum number of metadata ids whose last type is kept. Types of larger ids are looked up by
 /// their key.
 const MAX_DENSE_IDS: usize = 1 << 16;
 
-/// All types seen so far, numbered in the order in which they appeared.
+/// All event types seen so far, with indices in the order in which they appeared.
 #[derive(Debug, Default)]
 pub struct EventTypes {
     rows: Vec<EventType>,
     by_key: HashMap<Key, usize>,
     shapes: Vec<Shape>,
     by_metadata_id: Vec<Guess>,
-    /// Most recent indices of types with several payload layouts, by the address of the schema in
-    /// the catalog.
+    /// Types with several payload layouts that were looked up most recently, by the address of the
+    /// layout's schema in the catalog.
     by_record: Vec<(usize, Guess)>,
 }
 
-/// Number of records in the catalog.
+/// Maximum length of `by_record`, which is searched linearly.
 const MAX_RECORDS: usize = 8;
 
 impl EventTypes {
@@ -213,8 +214,8 @@ impl EventTypes {
         }
     }
 
-    /// Returns the result of the last look-up for the event's description. Labels may
-    /// change the version, so an event with labels is looked up.
+    /// Returns the type that the last event with this description had. Returns `None` for an event
+    /// with labels, because they may change the version.
     #[inline(always)]
     fn expected(&self, event: &Event<'_>) -> Option<TypeIndex> {
         let metadata = event.metadata()?;
@@ -252,7 +253,7 @@ impl EventTypes {
         type_index
     }
 
-    /// Returns the number of an event's type, for counting; shapes are not kept. Returns `None` if
+    /// Returns the index of an event's type, for counting; shapes are not kept. Returns `None` if
     /// the type is new and `most` types are known already.
     #[inline(always)]
     pub fn number_within(&mut self, most: usize, event: &Event<'_>) -> Option<usize> {
@@ -297,7 +298,7 @@ impl EventTypes {
         }
     }
 
-    /// Returns the type and shape of events with this description, and adds them if they are new.
+    /// Returns the type and shape of events with this metadata, and adds them if they are new.
     pub fn index_of_metadata(&mut self, metadata: &Metadata) -> TypeIndex {
         let schema = metadata.catalog().map_or(&metadata.schema, CatalogEvent::schema);
         self.insert(EventType::from_metadata(metadata), Some(schema), metadata.level)
@@ -327,8 +328,8 @@ impl EventTypes {
         TypeIndex { number, shape, level }
     }
 
-    /// Returns the number of a type, and adds the type without its shapes if it is new. The type
-    /// may come from another instance, to count its events here.
+    /// Returns the index of a type, and adds the type without its shapes if it is new. The type may
+    /// come from another [`EventTypes`], to count its events here.
     pub fn number_of(&mut self, row: EventType) -> usize {
         let key = row.key();
         if let Some(number) = self.by_key.get(&key) {
@@ -340,7 +341,7 @@ impl EventTypes {
         number
     }
 
-    /// Returns the types, in the order in which they appeared.
+    /// Returns the event types, in the order in which they appeared.
     pub fn rows(&self) -> &[EventType] {
         &self.rows
     }
@@ -350,12 +351,12 @@ impl EventTypes {
         self.rows.get(type_index.number)
     }
 
-    /// Returns the shapes, in the order in which they appeared.
+    /// Returns the payloads' shapes, in the order in which they appeared.
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes
     }
 
-    /// Returns the names of an event's fields.
+    /// Returns the names of the fields in an event's payload.
     pub fn names(&self, type_index: TypeIndex) -> Option<&Names> {
         self.shapes.get(type_index.shape).map(|shape| &shape.names)
     }

@@ -22,7 +22,7 @@ impl Expression {
         regex::Regex::new(text).map(|regex| Expression { regex }).map_err(last_line)
     }
 
-    /// Fails: regular expressions are not supported in this build.
+    /// Returns an error, because this build does not support regular expressions.
     #[cfg(not(feature = "regex"))]
     pub(crate) fn new(_: &str) -> Result<Expression, String> {
         Err("nettrace-export was built without its feature `regex`".to_owned())

@@ -7,7 +7,8 @@ use crate::time_range::TimeRange;
 use crate::units;
 use nettrace_parser::Event;
 
-/// Returns whether a type matches a provider and an event pattern. Empty lists match all types.
+/// Returns whether a type matches a provider and an event pattern. An empty list matches all types
+/// match all types.
 pub fn accepts_type(
     providers: &[ProviderPattern],
     events: &[EventPattern],
@@ -17,7 +18,7 @@ pub fn accepts_type(
         && (events.is_empty() || events.iter().any(|pattern| pattern.accepts(row)))
 }
 
-/// Lists the patterns that match none of the types, each with suggestions.
+/// Lists the patterns that match no event type, each with suggestions of existing names.
 pub fn unmatched_types(
     providers: &[ProviderPattern],
     events: &[EventPattern],
@@ -37,19 +38,19 @@ pub struct Filter {
     threads: Vec<i64>,
     time: Option<TimeRange>,
     conditions: Conditions,
-    /// Whether each known type matches, by the type's number.
+    /// Whether each event type matches the providers and events, by [`TypeIndex::number`].
     passes: Vec<bool>,
-    /// Whether each of `threads` occurred.
+    /// Whether each of the accepted threads had an event.
     met_threads: Vec<bool>,
-    /// Whether any event was in the time range.
+    /// Whether any event was in the accepted time range.
     met_time: bool,
-    /// Times of the oldest and the newest event that were compared with `time`.
+    /// Times of the oldest and the newest event that were compared with the accepted time range.
     extent: Option<(i64, i64)>,
     /// Whether any event satisfied all conditions.
     passed: bool,
 }
 
-/// Conditions for events. An empty field accepts all events.
+/// Conditions for events. A field without a value, such as an empty list, field accepts all events.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct FilterOptions {
@@ -150,21 +151,23 @@ impl Filter {
         if passes { answers | Answers::passing() } else { answers }
     }
 
-    /// Returns the contribution of facts about the operation that are not fields of its events.
+    /// Evaluates the conditions for facts about an operation that are not fields of its events,
+    /// such as its duration. Join the result with the answers of the events.
     pub fn answers_of(&mut self, facts: &[(&str, Fact<'_>)]) -> Answers {
         self.conditions.answers_of(facts)
     }
 
-    /// Returns whether the filter accepts an operation with these answers: its conditions
-    /// are true, and one of its events passes everything else.
+    /// Returns whether the filter accepts an operation with these answers: all conditions are true,
+    /// and one of its events passes the providers, events, threads and times are true, and one of
+    /// its events passes everything else.
     pub fn accepts_answers(&mut self, answers: Answers) -> bool {
         let passes = answers.passes() && self.conditions.hold_with(answers);
         self.passed |= passes;
         passes
     }
 
-    /// Returns whether the conditions have more than [`Answers::MAX_PARTS`] parts. Further parts
-    /// never hold in answers.
+    /// Returns whether the conditions have more than [`Answers::MAX_PARTS`] parts. Answers never
+    /// say that a further part is true never hold in answers.
     pub fn has_too_many_parts(&mut self) -> bool {
         self.conditions.leaf_count() > Answers::MAX_PARTS
     }
@@ -207,8 +210,8 @@ impl Filter {
         is_in_time
     }
 
-    /// Lists the conditions that no event in the whole trace satisfied, each with
-    /// suggestions.
+    /// Lists the conditions that no event in the whole trace satisfied, each with suggestions of
+    /// existing names.
     pub fn unmatched(&self, types: &EventTypes) -> Vec<String> {
         let mut messages = unmatched_types(&self.providers, &self.events, types.rows());
         for (thread, met) in self.threads.iter().zip(&self.met_threads) {
@@ -261,7 +264,8 @@ impl Filter {
             && self.time.is_none())
     }
 
-    /// Returns a text about the events whose thread and time were checked.
+    /// Returns the phrase for the events whose thread and time were checked, for messages about
+    /// conditions that none of them satisfied.
     fn among(&self) -> &'static str {
         match self.providers.is_empty() && self.events.is_empty() {
             true => "",

@@ -1,4 +1,4 @@
-//! Wildcards: `*` matches any text, `?` matches one character; case is ignored.
+//! Wildcards: `*` matches any text, `?` matches one character; the case of letters is ignored.
 
 /// A pattern with wildcards.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,8 +18,8 @@ impl Glob {
         &self.text
     }
 
-    /// Returns whether the pattern matches all of `name`. The time is at most proportional to the
-    /// product of both lengths.
+    /// Returns whether the pattern matches all of `name`. The call takes time is at most
+    /// proportional to the product of both lengths.
     pub fn is_match(&self, name: &str) -> bool {
         let name: Vec<char> = lowered(name).collect();
         let (mut at, mut place) = (0, 0);

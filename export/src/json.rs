@@ -18,7 +18,8 @@ pub use crate::escape::{escape_of, must_escape};
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-/// Appends JSON to bytes. The caller writes commas, with `raw` and together with the next key.
+/// Appends JSON to bytes. No method writes commas: the caller does, with `raw` or as part of the
+/// next key.
 pub trait Json {
     /// Appends text that is already JSON.
     fn raw(&mut self, json: &str);
@@ -28,19 +29,18 @@ pub trait Json {
     fn string(&mut self, text: &str);
     /// Appends bytes that should be UTF-8 as a string. Invalid bytes become U+FFFD.
     fn lossy_string(&mut self, bytes: &[u8]);
-    /// Appends UTF-16 as a string; a lone surrogate becomes U+FFFD.
+    /// Appends UTF-16 as a string. A lone surrogate becomes U+FFFD.
     fn utf16_string(&mut self, bytes: &[u8]);
-    /// Appends the shortest number that reads back as the same value. JSON has no
-    /// infinities and NaN, so they are written as strings: `"NaN"`, `"Infinity"`,
-    /// `"-Infinity"`.
+    /// Appends the shortest number that reads back as the same value. JSON has no infinities and
+    /// NaN, so these values are written as strings: `"NaN"`, `"Infinity"`, `"-Infinity"`.
     fn float(&mut self, number: impl Float);
-    /// Appends `0x…` without leading zeros, without quotes.
+    /// Appends a number as `0x…` without leading zeros and without quotes.
     fn hex(&mut self, number: u64);
-    /// Appends `"0x…"` without leading zeros.
+    /// Appends a number as a string, `"0x…"`, without leading zeros.
     fn hex_string(&mut self, number: u64);
     /// Appends a GUID in lower case, without quotes.
     fn guid(&mut self, guid: Guid);
-    /// Appends two hexadecimal digits per byte, without quotes.
+    /// Appends bytes as two hexadecimal digits each, without quotes.
     fn hex_bytes(&mut self, bytes: &[u8]);
 }
 
@@ -145,7 +145,8 @@ impl Json for Vec<u8> {
 
 /// A floating-point number of either size.
 pub trait Float: zmij::Float {
-    /// Returns the name of a value that is not a JSON number.
+    /// Returns the name of a value that JSON cannot represent as a number, such as `NaN`; `None`
+    /// for other values.
     fn special(self) -> Option<&'static str>;
 }
 
@@ -171,7 +172,7 @@ fn is_hidden_beyond_ascii(c: char) -> bool {
     !c.is_ascii() && is_hidden(c)
 }
 
-/// Appends a text with non-ASCII characters that must be escaped.
+/// Appends a text that may contain non-ASCII characters that must be escaped.
 #[cold]
 fn of_any_script(out: &mut Vec<u8>, text: &str) {
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Labels of an event as a JSON object.
+//! Writes the labels of an event as a JSON object.
 
 use crate::json::Json;
 use crate::long::{MAX_NAME_CHARACTERS, cut_bytes};
@@ -25,9 +25,9 @@ fn said(label: Label<'_>) -> Option<(&[u8], Said<'_>)> {
     }
 }
 
-/// Writes `before` and labels as an object. A key that occurs several times has an array of its
-/// values. Labels that other keys show (activities, level, version, keywords, opcode) are left out;
-/// without other labels, nothing is written.
+/// Writes `before` and the labels as a JSON object. A key that occurs several times gets an array
+/// of its values. Labels that other keys of the event show (activities, level, version, keywords,
+/// opcode) are left out. Writes nothing if no label remains.
 pub(crate) fn write_labels(
     out: &mut Vec<u8>,
     labels: Labels<'_>,

@@ -1,6 +1,6 @@
-//! Writes a line of JSON into existing memory. Pieces are copied in sizes known at compile time,
-//! and the next piece overwrites the excess. That takes a few instructions, while appending to a
-//! vector is a function call.
+//! Writes a line of JSON into existing memory. Texts are copied in sizes known at compile time, and
+//! the next piece overwrites the excess. That takes a few instructions, while appending to a vector
+//! is a function call.
 //!
 //! Before writing, request enough room for everything that may be written
 //! ([`Page::writer`](crate::page::Page::writer)).
@@ -20,13 +20,14 @@ use crate::utf16::text_until_zero;
 use nettrace_parser::{Guid, internal};
 use std::mem;
 
-/// Writes a line.
+/// Writes a line of JSON into memory that was requested for it.
 ///
 /// # Panics
+///
 /// If the line is longer than the requested room.
 #[derive(Debug)]
 pub(crate) struct Writer<'b> {
-    /// Remaining room. The output is before it.
+    /// The memory that is not written yet. The output is before it.
     rest: &'b mut [u8],
 }
 
@@ -42,21 +43,22 @@ impl<'b> Writer<'b> {
         self.rest.len()
     }
 
-    /// Takes the writer out, so that it can be passed by value and its fields stay in registers.
+    /// Moves the writer out of the reference, so that it can be passed by value and its fields stay
+    /// in registers.
     #[inline(always)]
     pub(crate) fn taken(&mut self) -> Writer<'b> {
         Writer { rest: mem::take(&mut self.rest) }
     }
 
-    /// Writes the first `count` of `bytes`.
+    /// Writes the first `count` bytes of `bytes`.
     #[inline(always)]
     pub(crate) fn put<const N: usize>(&mut self, bytes: &[u8; N], count: usize) {
         self.rest[..N].copy_from_slice(bytes);
         self.pass(count);
     }
 
-    /// Writes the first `count` of `bytes`, with eight hexadecimal digits of numbers at
-    /// some positions.
+    /// Writes the first `count` bytes of `bytes`, in which eight hexadecimal digits of each number
+    /// replace the bytes at its offset.
     #[inline(always)]
     pub(crate) fn put_with_hex<const N: usize, const K: usize>(
         &mut self,
@@ -93,7 +95,7 @@ impl<'b> Writer<'b> {
         }
     }
 
-    /// Writes a literal that is known to have at most [`Literal::CHUNK`] bytes.
+    /// Writes a literal that has at most [`Literal::CHUNK`] bytes.
     #[inline(always)]
     pub(crate) fn short_literal(&mut self, literal: &Literal) {
         debug_assert!(literal.len <= Literal::CHUNK, "it is one piece");
@@ -172,8 +174,8 @@ impl<'b> Writer<'b> {
         self.rest = float(mem::take(&mut self.rest), number);
     }
 
-    /// Writes ASCII text that needs no escaping in JSON. Returns `None` for any other
-    /// text.
+    /// Writes ASCII text if none of its characters needs escaping in JSON. Returns `None` for any
+    /// other text.
     #[inline(always)]
     pub(crate) fn plain_ascii(&mut self, text: &[u8]) -> Option<()> {
         // Checks all bytes without an early exit, so that the compiler vectorises it.
@@ -186,7 +188,7 @@ impl<'b> Writer<'b> {
         Some(())
     }
 
-    /// Writes UTF-16 up to its zero unit, escaped. Returns the bytes consumed including
+    /// Writes UTF-16 up to its zero unit, escaped. Returns the number of bytes consumed including
     /// the zero unit, or `None` if there is no zero unit.
     #[inline(always)]
     pub(crate) fn utf16(&mut self, bytes: &[u8]) -> Option<usize> {
@@ -248,18 +250,18 @@ fn float(rest: &mut [u8], number: impl Float) -> &mut [u8] {
     line.rest
 }
 
-/// Constant JSON text.
+/// A constant piece of JSON text.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Literal {
-    /// Text of at most [`Literal::CHUNK`] bytes, or its beginning.
+    /// The whole text if it has at most [`Literal::CHUNK`] bytes, otherwise its beginning.
     first: [u8; Literal::CHUNK],
     len: usize,
-    /// Text of more than [`Literal::CHUNK`] bytes; empty for a short text.
+    /// The whole text if it has more than [`Literal::CHUNK`] bytes; empty for a shorter text.
     bytes: Box<[u8]>,
 }
 
 impl Literal {
-    /// Number of bytes that are copied at once.
+    /// Number of bytes that a writer copies at once.
     pub(crate) const CHUNK: usize = 32;
 
     pub(crate) fn new(bytes: &[u8]) -> Literal {

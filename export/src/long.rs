@@ -1,29 +1,29 @@
-//! Limits of output that costs a stream nothing: names, which are stored once and repeated in each
-//! row, and elements and fields that take no bytes. A megabyte of stream must not become gigabytes
-//! of rows.
+//! Limits the output for parts of a stream that take few or no bytes: names, which are stored once
+//! and repeated in each row, and elements and fields without bytes. A megabyte of stream must not
+//! become gigabytes of rows.
 
 use nettrace_parser::Fields;
 use std::borrow::Cow;
 
-/// Maximum number of characters of a name (of a provider, an event, a field, a label and
-/// its value) in a row. Longer names are cut off: `… (495904 more characters)`. Names in
-/// real runtimes have a few hundred at most.
+/// Maximum number of characters of a name (of a provider, an event, a field, a label and its value)
+/// in a row. Longer names are cut off: `… (495904 more characters)`. Real names real runtimes have
+/// a few hundred at most.
 pub const MAX_NAME_CHARACTERS: usize = 4096;
 
-/// Maximum number of bytes of a cut label in which characters are counted.
+/// Maximum number of bytes in the cut-off part of a label whose characters are counted.
 const MAX_COUNTED_BYTES: usize = 1 << 13;
 
-/// Maximum number of elements without bytes that are shown one by one. A larger array is shown as
-/// its length.
+/// Maximum number of array elements that take no bytes and are still shown one by one. A larger
+/// array is shown as its length.
 pub const MAX_EMPTY_ELEMENTS: usize = 64;
 
-/// Maximum number of fields that are shown one by one although the payload ends before them. More
-/// fields are counted: a type may have a thousand, and an event without bytes costs a stream
-/// little.
+/// Maximum number of fields beyond the end of the payload that are shown one by one. If there are
+/// more, only their number is shown, because a type may have a thousand fields and an event without
+/// bytes costs a stream little.
 pub const MAX_MISSING_FIELDS: usize = 16;
 
-/// Returns the number of the remaining fields if they are counted instead of shown, because the
-/// payload ends before them and they are many.
+/// Returns the number of fields beyond the end of the payload if it exceeds [`MAX_MISSING_FIELDS`].
+/// Then only this number is shown.
 pub(crate) fn missing(fields: &Fields<'_>) -> Option<usize> {
     Some(fields.missing()).filter(|count| *count > MAX_MISSING_FIELDS)
 }
@@ -72,12 +72,13 @@ pub(crate) fn cut_bytes(name: &[u8]) -> String {
     }
 }
 
-/// Counts characters, each of which has one byte that is not a continuation byte.
+/// Counts the characters of UTF-8. Each character has one byte that is not a continuation byte.
 fn characters(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
 }
 
-/// Returns whether an array is shown as its length.
+/// Returns whether an array is shown as its length, because it has many elements and they take no
+/// bytes.
 pub(crate) fn is_all_empty(array: &nettrace_parser::Array<'_>) -> bool {
     array.len() > MAX_EMPTY_ELEMENTS && array.bytes().is_empty()
 }

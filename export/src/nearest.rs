@@ -1,6 +1,6 @@
 //! Suggestions of existing names that are similar to a name that does not exist.
 
-/// Returns up to three of `names` that are similar to `wanted`, most similar first.
+/// Returns up to three of `names` that are similar to `wanted`, the most similar name first.
 pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted: Vec<char> =
         wanted.to_lowercase().chars().filter(|c| !matches!(c, '*' | '?')).collect();
@@ -26,7 +26,8 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'
     found.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Returns the names as a half-sentence: ` (is it a or b?)`, empty without names.
+/// Returns a question about the names to add to a message: ` (is it a or b?)`. Returns an empty
+/// text if there are no names.
 pub fn suggestion(names: &[&str]) -> String {
     match names {
         [] => String::new(),
@@ -35,8 +36,8 @@ pub fn suggestion(names: &[&str]) -> String {
     }
 }
 
-/// Counts the characters that must be inserted, removed, changed or swapped with the next
-/// one to convert one text to the other. Texts are cut off at 256 characters.
+/// Returns the number of changes that convert one text to the other. A change inserts, removes or
+/// replaces a character, or swaps it with the next one. Texts are cut off at 256 characters.
 fn distance(a: &[char], b: &[char]) -> usize {
     let (a, b) = (a.get(..256).unwrap_or(a), b.get(..256).unwrap_or(b));
     // Positions outside of a row are never the cheapest.

@@ -1,4 +1,4 @@
-//! Memory for output that is partially filled.
+//! Memory for output, of which the beginning is filled.
 //!
 //! The memory after the filled part is initialised, too, so that lines are written in place. Safe
 //! code cannot write beyond the end of a vector without filling it first.
@@ -19,7 +19,7 @@ const MIN_GROWTH_BYTES: usize = 8 * 1024;
 /// Size in bytes above which memory grows by a quarter instead of doubling.
 const LARGE_BYTES: usize = 8 << 20;
 
-/// Output that waits to be written.
+/// Output that waits to be written to its destination.
 #[derive(Debug, Default)]
 pub struct Page {
     bytes: Vec<u8>,
@@ -51,8 +51,8 @@ impl Page {
         self.filled == 0
     }
 
-    /// Discards the output. Keeps the memory up to `most_kept` bytes, so that a huge event does not
-    /// keep its memory.
+    /// Discards the output. Memory beyond `most_kept` bytes is freed, so that it does not stay
+    /// allocated after a huge event.
     pub fn clear(&mut self, most_kept: usize) {
         self.filled = 0;
         if self.bytes.len() > most_kept {
@@ -62,7 +62,7 @@ impl Page {
         }
     }
 
-    /// Moves the output to a vector.
+    /// Appends the output to a vector and removes it from the page.
     pub fn pour(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.filled());
         self.filled = 0;
@@ -81,7 +81,7 @@ impl Page {
         made
     }
 
-    /// Starts to append at most `room` bytes. They become part of the output with
+    /// Starts to append at most `room` bytes. The written bytes become part of the output with
     /// [`Page::keep`].
     #[inline(always)]
     pub(crate) fn writer(&mut self, room: usize) -> Writer<'_> {
@@ -101,7 +101,8 @@ impl Page {
         self.bytes.resize(needed, 0);
     }
 
-    /// Adds to the output what a writer with `left` remaining bytes has written.
+    /// Adds to the output what a writer has written. `left` is the number of bytes that the writer
+    /// has left.
     #[inline(always)]
     pub(crate) fn keep(&mut self, left: usize) {
         self.filled = self.bytes.len() - left;

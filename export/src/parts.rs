@@ -1,4 +1,4 @@
-//! Writes events with several threads.
+//! Writes the events of a trace with several threads, each of which writes parts of the trace.
 
 use crate::page::Page;
 use crate::writer::{EventForm, EventWriter, WriteOptions};
@@ -6,16 +6,17 @@ use nettrace_parser::Event;
 use nettrace_parser::parallel::MakeParts;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Room of a page for an ordinary part, in bytes.
+/// Initial size of a page, which is enough for an ordinary part, in bytes.
 const PART_BYTES: usize = 320 << 10;
 /// Maximum number of bytes that a page keeps for the next part.
 const MAX_KEPT_BYTES: usize = 1 << 20;
 
-/// Pages for further parts. Their memory was used before, which is faster than new memory.
+/// Pages that were written and can be used for further parts. Memory that was used before is faster
+/// than new memory.
 type SparePages = Arc<Mutex<Vec<Page>>>;
 
-/// Makes the writers of the parts of a trace: an [`EventPart`] for each thread that
-/// [`read_in_parts`](nettrace_parser::parallel::read_in_parts) reads with.
+/// Makes the writers that write the parts of a trace: an [`EventPart`] for each thread with which
+/// [`read_in_parts`](nettrace_parser::parallel::read_in_parts) reads.
 #[derive(Debug)]
 pub struct EventParts {
     form: EventForm,
@@ -24,9 +25,9 @@ pub struct EventParts {
 }
 
 impl EventParts {
-    /// Prepares to write the lines of a writer with several threads, after the output on its page.
-    /// Returns `None` if a line depends on the events before it, so that one thread has to write
-    /// all lines.
+    /// Prepares to write further lines of `writer` with several threads, after the output on its
+    /// page. Returns `None` if a line depends on the events before it, so that one thread has to
+    /// write all lines.
     pub fn for_writer(writer: &EventWriter) -> Option<EventParts> {
         let (form, options) = writer.of_part()?;
         Some(EventParts { form, options, spare: SparePages::default() })
@@ -40,7 +41,7 @@ impl EventParts {
         EventPart { writer, spare: Arc::clone(&self.spare) }
     }
 
-    /// Takes back a page that was written to its destination, for another part.
+    /// Takes back a page after it was written to its destination, to use it for another part.
     pub fn reuse(&self, mut page: Page) {
         page.clear(MAX_KEPT_BYTES);
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(page);

@@ -1,4 +1,4 @@
-//! Names of providers and events as users write them, with wildcards.
+//! Patterns for the names of providers and events, as users write them.
 
 use crate::event_types::{EventType, catalog_names};
 use crate::glob::Glob;
@@ -40,7 +40,7 @@ impl FromStr for ProviderPattern {
     }
 }
 
-/// An event's id, name, or `Provider/Name`, with wildcards.
+/// A pattern with wildcards for an event's id, its name, or `Provider/Name`.
 #[derive(Debug, Clone)]
 pub struct EventPattern {
     glob: Glob,
@@ -97,7 +97,7 @@ impl EventPattern {
         Some(format!("no event is {wanted}{}", suggestion(&found)))
     }
 
-    /// Returns a sentence about an event that is not in the trace but in the catalog.
+    /// Returns a sentence for users if the catalog has the event although the trace does not.
     fn known(&self) -> Option<String> {
         let wanted = self.glob.as_str();
         if !self.is_exact() || wanted.is_empty() {

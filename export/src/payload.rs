@@ -24,7 +24,8 @@ use nettrace_parser::{Event, FieldValue, Fields, Value};
 use std::fmt;
 use std::io::Write;
 
-/// Maximum integer that a double represents exactly, as JavaScript and other readers need.
+/// Maximum integer that a double represents exactly, which is how JavaScript and other readers of
+/// JSON store numbers and other readers need.
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 /// Writes payloads as JSON.
@@ -32,7 +33,7 @@ const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 pub(crate) struct PayloadWriter {
     /// Whether integers that a double cannot represent exactly are written as strings.
     big_ints_as_strings: bool,
-    /// Faults of the event's fields: JSON objects separated by commas.
+    /// Faults in the event's payload: JSON objects separated by commas.
     faults: Vec<u8>,
 }
 
@@ -78,7 +79,7 @@ impl PayloadWriter {
         fields.rest()
     }
 
-    /// Records a fault if the description is incomplete.
+    /// Records a fault if the stream's description of the fields is incomplete.
     #[inline]
     pub(crate) fn note_end(&mut self, fields: &Fields<'_>) {
         if let Some(fault) = fields.opaque() {
@@ -179,7 +180,7 @@ impl PayloadWriter {
         }
     }
 
-    /// Appends composite values, and values of the rare types.
+    /// Appends an array, an object or a value of a rare type.
     fn write_long_value(&mut self, out: &mut Vec<u8>, value: &Value<'_>, within: Within<'_>) {
         match value {
             Value::Char(unit) => out.utf16_string(&unit.to_le_bytes()),

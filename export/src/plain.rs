@@ -1,7 +1,7 @@
 //! Values without quotes, for CSV and for comparisons.
 //!
-//! Numbers are written as in JSON, or as `0x…` if they are hexadecimal; texts unchanged; bytes as
-//! hexadecimal digits; arrays and objects as JSON. Absent and broken values are empty.
+//! Numbers are written as in JSON, or as `0x…` if they are hexadecimal; texts are unchanged; bytes
+//! as hexadecimal digits; arrays and objects as JSON. Absent and broken values are empty.
 
 use crate::json::{Float, Json};
 use crate::payload::PayloadWriter;

@@ -1,4 +1,4 @@
-//! Fields of payloads that `--fields` requests, in the requested order.
+//! The payload fields that `--fields` requests, in the requested order.
 
 use crate::event_types::EventTypes;
 use crate::nearest::{nearest, suggestion};
@@ -8,11 +8,12 @@ use crate::shape::{Name, Names, Path};
 #[derive(Debug)]
 pub(crate) struct Selection {
     wanted: Vec<String>,
-    /// Places of the requested fields, by the shape's number. Empty for shapes not shown so far.
+    /// Place of each requested field, by [`TypeIndex::shape`](crate::TypeIndex::shape). Empty for
+    /// shapes not shown so far.
     of_shapes: Vec<Vec<Option<Chosen>>>,
 }
 
-/// A requested field that an event has.
+/// Place and name of a requested field that an event has.
 #[derive(Debug, Clone)]
 pub(crate) struct Chosen {
     /// Place in the payload.
@@ -22,8 +23,8 @@ pub(crate) struct Chosen {
 }
 
 impl Selection {
-    /// Makes a selection, or `None` if nothing was requested, so that all fields are
-    /// shown.
+    /// Makes a selection of the requested fields, or returns `None` if no field was requested, so
+    /// that all fields are shown.
     pub(crate) fn new(wanted: &[String]) -> Option<Selection> {
         let mut distinct: Vec<String> = Vec::new();
         for name in wanted.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
@@ -34,13 +35,13 @@ impl Selection {
         (!distinct.is_empty()).then(|| Selection { wanted: distinct, of_shapes: Vec::new() })
     }
 
-    /// Returns the names as requested.
+    /// Returns the names of the fields as the user wrote them.
     pub(crate) fn wanted(&self) -> &[String] {
         &self.wanted
     }
 
-    /// Returns the places of the requested fields in payloads of a shape; `None` for a field that
-    /// the shape does not have.
+    /// Returns the places of the requested fields within payloads of a shape; `None` for a field
+    /// that the shape does not have.
     pub(crate) fn of_shape(&mut self, shape: usize, names: &Names) -> &[Option<Chosen>] {
         if shape >= self.of_shapes.len() {
             self.of_shapes.resize(shape.saturating_add(1), Vec::new());
@@ -56,7 +57,7 @@ impl Selection {
         }
     }
 
-    /// Lists the names that no shown event has, each with suggestions.
+    /// Lists the requested names that no shown event has, each with suggestions of existing names.
     pub(crate) fn unmatched(&self, types: &EventTypes) -> Vec<String> {
         let shown = || self.of_shapes.iter().enumerate().filter(|(_, chosen)| !chosen.is_empty());
         if shown().next().is_none() {

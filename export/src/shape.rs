@@ -19,7 +19,7 @@ pub struct Names(Box<[Name]>);
 pub struct Name {
     /// The display name.
     pub text: Box<str>,
-    /// JSON of the key with a comma before it: `,"name":`.
+    /// The key in JSON with a comma before it: `,"name":`.
     key: Box<[u8]>,
     /// Whether numbers are shown in hexadecimal.
     pub is_hex: bool,
@@ -50,7 +50,7 @@ impl Name {
         }
     }
 
-    /// Returns a copy with another text.
+    /// Returns a copy of the name with another display name.
     pub fn renamed(&self, text: &str) -> Name {
         let mut key = Vec::new();
         key.push(b',');
@@ -59,7 +59,7 @@ impl Name {
         Name { text: text.into(), key: key.into_boxed_slice(), ..self.clone() }
     }
 
-    /// Returns the key, preceded by a comma unless it is the first of an object.
+    /// Returns the key in JSON, preceded by a comma unless it is the first key of an object.
     #[inline]
     pub fn key(&self, is_first: bool) -> &[u8] {
         self.key.get(usize::from(is_first)..).unwrap_or_default()
@@ -98,8 +98,8 @@ impl Names {
         self.0.iter()
     }
 
-    /// Finds the place of the field with a name. A field within an object is written
-    /// `Object.Field`. Case only matters if several names match.
+    /// Finds the place of the field with this name. The name of a field within an object is
+    /// `Object.Field`. The case of letters only matters if several names match.
     pub fn find(&self, wanted: &str) -> Option<Path> {
         let exactly = |name: &str, wanted: &str| name == wanted;
         self.find_by(wanted, &exactly).or_else(|| self.find_by(wanted, &str::eq_ignore_ascii_case))
@@ -118,7 +118,7 @@ impl Names {
         })
     }
 
-    /// Returns the name at a place.
+    /// Returns the name of the field at a place.
     pub fn at(&self, path: &Path) -> Option<&Name> {
         let (last, outer) = path.0.split_last()?;
         let mut names = self;
@@ -128,7 +128,8 @@ impl Names {
         names.0.get(*last)
     }
 
-    /// Returns the name at a place, with the objects around it: `Object.Field`.
+    /// Returns the name of the field at a place, preceded by the names of the objects around it:
+    /// `Object.Field`.
     pub fn spelt(&self, path: &Path) -> String {
         let mut text = String::new();
         let mut names = self;
@@ -143,7 +144,7 @@ impl Names {
         text
     }
 
-    /// Returns all names; a field within an object is `Object.Field`.
+    /// Returns the names of all fields, also within objects; these are spelt `Object.Field`.
     pub fn all(&self) -> Vec<String> {
         let mut all = Vec::new();
         for name in self.iter() {
@@ -154,7 +155,8 @@ impl Names {
     }
 }
 
-/// Place of a field: an index among siblings for each level, from the outermost object on.
+/// Place of a field: its index among its siblings, preceded by the indices of the objects around
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path(Vec<usize>);
 

@@ -1,4 +1,4 @@
-//! Events as text for people: aligned lines, one for each event.
+//! Writes events as text for people: aligned lines, one for each event.
 
 use crate::detail::{Detail, opcode};
 use crate::event_types::{EventType, EventTypes, TypeIndex};
@@ -13,27 +13,27 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;
 
-/// Minimum and maximum number of columns for names. In between, there are as many as the longest
-/// name so far needs. A longer name moves the rest of its line to the right.
+/// Minimum and maximum width of the column of names, in characters. In between, it is as wide as
+/// the longest name so far. A longer name moves the rest of its line to the right.
 const NAME_COLUMNS: (usize, usize) = (40, 64);
-/// Number of columns for a time, in milliseconds and in UTC.
+/// Width of the column of times: for milliseconds, and for UTC.
 const TIME_COLUMNS: (usize, usize) = (12, "2026-11-20 14:37:46.896123".len());
 /// Heading of the column with the events' names.
 const EVENT: &str = "EVENT";
 
-/// Texts to write before and after a text to set it off, such as a terminal's sequences for
-/// colours. Empty by default.
+/// Two texts that set off a text, such as a terminal's sequences for colours. They are empty by
+/// default.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Paint {
-    /// Written before the text.
+    /// Text to write before the text that is set off.
     pub on: String,
-    /// Written after the text.
+    /// Text to write after the text that is set off.
     pub off: String,
 }
 
 impl Paint {
-    /// Makes a paint of the texts before and after.
+    /// Makes a paint of the text to write before and the text to write after.
     pub fn new(on: impl Into<String>, off: impl Into<String>) -> Paint {
         Paint { on: on.into(), off: off.into() }
     }
@@ -50,7 +50,7 @@ impl Paint {
 pub struct TextOptions {
     /// Whether there is a column for the process, which events of version 6 have.
     pub has_processes: bool,
-    /// Maximum number of columns of a value; longer values are cut off. `None` for no limit.
+    /// Maximum width of a value, in characters; longer values are cut off. `None` means no limit.
     pub value_columns: Option<usize>,
     /// Paint of less important parts.
     pub faint: Paint,
@@ -68,10 +68,10 @@ pub(crate) struct TextLines {
     detail: Detail,
     options: TextOptions,
     name_columns: usize,
-    /// Names to show and their widths, by the type's number, without control characters.
+    /// Display names without control characters and their widths, by [`TypeIndex::number`].
     names: Vec<Option<(String, usize)>>,
     values: TextValues,
-    /// Names of the next event's frames. Many events have the stack of the event before them, so
+    /// Names of the frames in the next event's stack. Successive events often have equal stacks, so
     /// `frame_lines` keeps the lines for these names.
     frames: Vec<String>,
     frame_lines: Vec<u8>,
@@ -90,7 +90,7 @@ impl TextLines {
         }
     }
 
-    /// Sets the names of the next event's frames.
+    /// Sets the names of the frames in the next event's stack.
     pub(crate) fn name_frames(&mut self, names: &[Cow<'_, str>]) {
         if self.frames.iter().eq(names.iter()) {
             return;
@@ -105,7 +105,7 @@ impl TextLines {
         }
     }
 
-    /// Appends the heading.
+    /// Appends the line with the headings of the columns.
     pub(crate) fn begin(&self, out: &mut Vec<u8>) {
         let time = if self.detail.utc { "UTC" } else { "TIME ms" };
         let process = if self.options.has_processes { "  PROCESS" } else { "" };
@@ -189,7 +189,7 @@ impl TextLines {
         if self.detail.utc { TIME_COLUMNS.1 } else { TIME_COLUMNS.0 }
     }
 
-    /// Returns the number of columns of the name in the next line.
+    /// Returns the width of the column of names in the next line.
     fn name_columns_for(&mut self, number: usize, row: &EventType) -> usize {
         if number >= self.names.len() {
             self.names.resize(number.saturating_add(1), None);
@@ -246,7 +246,7 @@ impl TextLines {
     }
 }
 
-/// Formats keywords in hexadecimal, with the names that the catalog has for them.
+/// Formats keywords as a hexadecimal number, with the names that the catalog has for the bits.
 struct KeywordNames<'a, 'r>(&'a Event<'r>);
 
 impl fmt::Display for KeywordNames<'_, '_> {

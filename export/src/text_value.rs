@@ -17,17 +17,17 @@ use std::io::Write;
 /// Writes payloads as text.
 #[derive(Debug, Default)]
 pub struct TextValues {
-    /// Maximum number of columns of a value. Longer values are cut off.
+    /// Maximum width of a value, in characters. Longer values are cut off.
     columns: Option<usize>,
 }
 
 impl TextValues {
-    /// Makes a writer that cuts values off after `columns` columns.
+    /// Makes a writer that cuts off values wider than `columns` characters; `None` means no limit.
     pub fn new(columns: Option<usize>) -> TextValues {
         TextValues { columns }
     }
 
-    /// Appends all fields, and the bytes that belong to no field.
+    /// Appends all fields of the payload, and the bytes that belong to no field.
     pub fn write_payload(&self, out: &mut Vec<u8>, event: &Event<'_>, names: &Names) {
         let mut fields = event.fields();
         let at = out.len();
@@ -60,7 +60,7 @@ impl TextValues {
         }
     }
 
-    /// Appends `name=value`.
+    /// Appends a field as `name=value`.
     pub fn write_pair(&self, out: &mut Vec<u8>, field: &FieldValue<'_>, name: &Name) {
         escaped(out, &cut(&name.text), false);
         out.push(b'=');
@@ -74,7 +74,7 @@ impl TextValues {
         }
     }
 
-    /// Appends the output of `write`, cut off at the maximum number of columns.
+    /// Appends the output of `write`, cut off at the maximum width.
     fn cut(&self, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
         let at = out.len();
         write(out);
@@ -91,7 +91,8 @@ impl TextValues {
     }
 }
 
-/// Returns the value's name in the catalog.
+/// Returns the name that the catalog has for the value, such as the name of an enumeration's
+/// constant.
 fn named(field: &FieldValue<'_>) -> Option<String> {
     field.map().and_then(|_| field.value_name())
 }
@@ -160,7 +161,7 @@ fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
     }
 }
 
-/// Appends text without control characters, optionally in quotes.
+/// Appends text without control characters, in quotes if `is_quoted` is set.
 fn escaped(out: &mut Vec<u8>, text: &str, is_quoted: bool) {
     if is_quoted {
         out.push(b'"');

@@ -1,4 +1,4 @@
-//! Time ranges as users write them: `1.5s..3s`.
+//! Time ranges in the notation of users: `1.5s..3s`.
 
 use std::str::FromStr;
 
@@ -44,7 +44,7 @@ impl FromStr for TimeRange {
     }
 }
 
-/// Units of time with their nanoseconds. A name comes before names that are its suffixes.
+/// Units of time with their nanoseconds. Each name comes before names that are its suffixes.
 const UNITS: [(&str, i128); 7] = [
     ("ns", 1),
     ("us", 1_000),

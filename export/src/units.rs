@@ -1,7 +1,7 @@
-//! Formats quantities for people, equally in every locale, for reports and the sentences of the
-//! summary.
+//! Formats quantities for people, in reports and in the sentences of the summary. The format does
+//! not depend on the locale.
 
-/// Formats a number with separators: `1,234,567`.
+/// Formats a count with separators: `1,234,567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -14,7 +14,7 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// Formats a number with `digits` decimals: `22,177.5`.
+/// Formats a number with `digits` decimals and separators: `22,177.5`.
 pub fn decimal(number: f64, digits: usize) -> String {
     let text = format!("{number:.digits$}");
     let (sign, text) = text.strip_prefix('-').map_or(("", &*text), |text| ("-", text));
@@ -25,7 +25,7 @@ pub fn decimal(number: f64, digits: usize) -> String {
     format!("{sign}{whole}{point}{fraction}")
 }
 
-/// Formats a number with its noun: `1 event`, `2 events`, `2 processes`.
+/// Formats a count and its noun: `1 event`, `2 events`, `2 processes`.
 pub fn counted(number: u64, noun: &str) -> String {
     let ending = match number {
         1 => "",
@@ -57,8 +57,8 @@ pub fn bytes_and_unit(number: u64) -> (String, &'static str) {
     (decimal(value, 1), name)
 }
 
-/// Formats a duration in nanoseconds, with three decimals, truncated instead of rounded:
-/// `12.346 ms`, `3.214 s`, `2 min 3.214 s`.
+/// Formats a duration in nanoseconds, with three decimals: `12.346 ms`, `3.214 s`, `2 min 3.214 s`.
+/// Further decimals are truncated.
 pub fn duration(nanos: u64) -> String {
     match nanos {
         0..1_000 => format!("{nanos} ns"),
@@ -82,13 +82,14 @@ pub fn signed_duration(nanos: i64) -> String {
     format!("{sign}{}", duration(nanos.unsigned_abs()))
 }
 
-/// Formats a time since the session's start in ms, cut to µs: `1,234.567`.
+/// Formats a time in nanoseconds since the session's start, in milliseconds with three decimals:
+/// `1,234.567`. Further decimals are truncated.
 pub fn milliseconds(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     format!("{sign}{}", thousandths(nanos.unsigned_abs(), 1_000))
 }
 
-/// Formats `number` in units of a thousand `steps` each, with three decimals. The result is
+/// Formats a quantity of which a unit has a thousand `steps`, with three decimals. The result is
 /// truncated, so that no time is shown as later than it was, or as 60 s.
 pub fn thousandths(number: u64, steps: u64) -> String {
     let thousandths = number.checked_div(steps).unwrap_or(0);

@@ -15,14 +15,14 @@ use crate::escape::{escape_of, escape_of_unit};
 use crate::hidden::{is_hidden, is_hidden_unit};
 use nettrace_parser::internal::first;
 
-/// Maximum number of bytes that may be written after the end of the text.
+/// Maximum number of bytes after the end of the output that may be overwritten.
 pub(crate) const MAX_OVERHANG_BYTES: usize = 16;
 
 /// Maximum number of output bytes for each input byte: the two bytes of a unit become `\u001f`.
 pub(crate) const MAX_GROWTH: usize = 3;
 
-/// Number of units that are processed one by one after a special unit, because texts in other
-/// scripts usually go on with special units.
+/// Number of units that are processed one by one after a special unit, because special units
+/// usually come in groups, as in texts of other scripts.
 const SINGLE_RUN_UNITS: usize = 8;
 
 /// Appends text without quotes. An odd byte at the end is ignored.
@@ -33,9 +33,9 @@ pub(crate) fn escape_utf16(out: &mut Vec<u8>, bytes: &[u8]) {
     out.truncate(at + written);
 }
 
-/// Writes text up to its zero unit to the beginning of `out`, escaped. Returns the bytes
-/// consumed including the zero unit, and the bytes written; `None` if there is no zero
-/// unit. `out` must have [`MAX_GROWTH`] bytes for each of `bytes`, and [`MAX_OVERHANG_BYTES`] more.
+/// Writes text up to its zero unit to the beginning of `out`, escaped. Returns the number of bytes
+/// consumed including the zero unit, and the bytes written; `None` if there is no zero unit. `out`
+/// must have [`MAX_GROWTH`] bytes for each of `bytes`, and [`MAX_OVERHANG_BYTES`] more.
 #[inline]
 pub(crate) fn text_until_zero(bytes: &[u8], out: &mut [u8]) -> Option<(usize, usize)> {
     convert::<true>(bytes, out)

@@ -1,4 +1,4 @@
-//! Writes events as `nettrace events` and `watch`, the converters and `export` show them,
+//! Writes events in the forms that `nettrace events`, `watch`, the converters and `export` show,
 //! one call per event.
 
 use crate::csv::Csv;
@@ -13,7 +13,7 @@ use crate::text::{TextLines, TextOptions};
 use nettrace_parser::Event;
 use std::borrow::Cow;
 
-/// Form in which events are written.
+/// Form in which an [`EventWriter`] writes events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum EventForm {
@@ -26,7 +26,7 @@ pub enum EventForm {
     Text,
 }
 
-/// Options of an [`EventWriter`]: the events to write, and their parts.
+/// Options of an [`EventWriter`]: which events it writes, and which of their parts.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {
@@ -34,21 +34,22 @@ pub struct WriteOptions {
     pub detail: Detail,
     /// Conditions that an event must satisfy to be written.
     pub filter: FilterOptions,
-    /// Names of the payload fields to write, in this order; all fields if it is empty.
+    /// Names of the payload fields to write, in this order. If there are none, all fields are
+    /// written.
     pub fields: Vec<String>,
     /// Maximum number of events to write.
     pub limit: Option<u64>,
-    /// Whether an apostrophe precedes texts that begin with `=`, `+`, `-` or `@`, which
+    /// Whether CSV has an apostrophe before texts that begin with `=`, `+`, `-` or `@`, which
     /// spreadsheets would execute as formulas. Hidden characters ([`hidden`](crate::hidden)) are
-    /// replaced, too. Only for CSV.
+    /// replaced, too.
     pub csv_safe: bool,
-    /// Layout of text.
+    /// Layout of [`EventForm::Text`].
     pub text: TextOptions,
 }
 
 impl WriteOptions {
     /// Returns whether a part of a trace can be written without the events before it. The function
-    /// names all options, so that a new option does not compile without a decision here.
+    /// destructures all options, so that a new option does not compile without a decision here.
     fn is_divisible(&self, form: EventForm) -> bool {
         let WriteOptions { detail, filter, fields, limit, csv_safe: _, text: _ } = self;
         // Names of frames come from the caller, event by event.
@@ -85,10 +86,11 @@ impl WriteOptions {
 pub struct EventWriter {
     types: EventTypes,
     form: Form,
-    /// Filter, fields and limit; `None` if there are none, which is usual and fast.
+    /// Filter, fields and limit; `None` if none was requested, which is usual and fast.
     choices: Option<Box<Choices>>,
     page: Page,
-    /// Form and options for the writer of a part; `None` if lines depend on the events before them.
+    /// Form and options with which parts of a trace can be written; `None` if lines depend on the
+    /// events before them.
     of_part: Option<(EventForm, WriteOptions)>,
 }
 
@@ -121,7 +123,7 @@ impl Form {
         }
     }
 
-    /// Sets the names of the next event's frames.
+    /// Sets the names of the frames in the next event's stack.
     fn name_frames(&mut self, names: &[Cow<'_, str>]) {
         match self {
             Form::Ndjson(ndjson) => ndjson.name_frames(names),
@@ -131,19 +133,19 @@ impl Form {
     }
 }
 
-/// Options that select events and fields, and their state.
+/// Filter, fields and limit of a writer, and their state.
 #[derive(Debug)]
 struct Choices {
     filter: Option<Filter>,
     selection: Option<Selection>,
-    /// Number of events that are still wanted.
+    /// Number of events that may still be written.
     left: u64,
     has_frames: bool,
 }
 
 impl EventWriter {
-    /// Makes a writer that has not written an event yet. A header or heading is already on its
-    /// page.
+    /// Makes a writer that has not written an event yet. It puts the header or heading, if any, on
+    /// its page.
     pub fn new(form: EventForm, options: WriteOptions) -> EventWriter {
         let of_part = options.is_divisible(form).then(|| (form, options.clone()));
         let WriteOptions { detail, filter, fields, limit, csv_safe, text } = options;
@@ -177,7 +179,7 @@ impl EventWriter {
         EventWriter { types, form, choices, page, of_part }
     }
 
-    /// Returns form and options for the writer of a part of a trace, or `None` if a line
+    /// Returns form and options with which a part of a trace can be written, or `None` if a line
     /// depends on the events before it.
     pub(crate) fn of_part(&self) -> Option<(EventForm, WriteOptions)> {
         self.of_part.clone()
@@ -190,8 +192,8 @@ impl EventWriter {
         self.write_named(out, event, |_| Vec::new())
     }
 
-    /// Appends an event as [`EventWriter::write`] does, with the names of its frames,
-    /// which are requested if [`Detail::frames`] is set.
+    /// Appends an event as [`EventWriter::write`] does. `names` is called for the names of its
+    /// frames if [`Detail::frames`] is set.
     #[inline]
     pub fn write_named<'n>(
         &mut self,
@@ -227,8 +229,8 @@ impl EventWriter {
         true
     }
 
-    /// Writes an event if the choices let it through. The function is not inlined, because events
-    /// without choices would then pay for its registers.
+    /// Writes an event if filter and limit let it through. The function is not inlined, because
+    /// events without these would then pay for its registers.
     #[inline(never)]
     fn put_chosen<'n>(
         &mut self,
@@ -258,8 +260,8 @@ impl EventWriter {
         self.choices.as_ref().is_none_or(|choices| choices.left > 0)
     }
 
-    /// Returns the output of [`EventWriter::put`]. Write it to its destination when it
-    /// has become large, and clear it.
+    /// Returns the page that [`EventWriter::put`] writes to. Write its output to the destination
+    /// when it has become large, and clear it.
     #[inline]
     pub fn page(&mut self) -> &mut Page {
         &mut self.page
@@ -271,8 +273,8 @@ impl EventWriter {
         self.page.len()
     }
 
-    /// Appends the output on the page and the end of the document. That is the header of CSV with a
-    /// column for each field, if there was no event.
+    /// Appends the output on the page and the end of the document. If there was no event, the end
+    /// contains the CSV header that would depend on the first event.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         self.page.pour(out);
         if let Form::Csv(csv) = &mut self.form {

@@ -4,7 +4,7 @@ use nettrace_export::{EventForm, EventWriter, WriteOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::*;
 
-/// Returns the last cells of the rows, from the level on.
+/// Returns the end of each row, from the cell of the level on.
 fn ends(lists: Vec<Vec<Label>>) -> Vec<String> {
     let mut stream = Stream::new(Version::V6);
     stream.trace(&Trace::default());

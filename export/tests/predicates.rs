@@ -9,7 +9,8 @@ fn trace() -> Vec<u8> {
     corpus::trace("net10-linux-x64/all.nettrace").bytes()
 }
 
-/// Returns the number of events that fire a condition of `--until`, and the warning about it.
+/// Returns the number of events that satisfy a condition of `--until`, and the warning about the
+/// condition.
 fn fired(text: &str) -> (usize, Option<String>) {
     let bytes = trace();
     let predicate = Predicate::of_event(text).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -21,7 +22,7 @@ fn fired(text: &str) -> (usize, Option<String>) {
     (count, trigger.why_not())
 }
 
-/// Returns the number of events that pass conditions of `--where`.
+/// Returns the number of events that satisfy the conditions of `--where`.
 fn passed(conditions: &[&str]) -> usize {
     let bytes = trace();
     let mut options = FilterOptions::default();
@@ -106,8 +107,8 @@ fn conditions_joined_by_words_choose_what_single_ones_choose() {
     assert!(passed(&["Size > 1KB"]) > 0);
 }
 
-/// Returns how often a condition fires in a trace of counters and instruments, published
-/// twice, and the warning about it.
+/// Returns how often counters and instruments satisfy a condition, in a trace in which each is
+/// published twice. Also returns the counters' values and the warning about the condition.
 fn fired_by_counters(text: &str) -> (usize, Vec<(String, f64)>, Option<String>) {
     let trace = corpus::trace("net10-linux-x64/metrics.nettrace");
     fired_in(&trace.bytes(), text)

@@ -1,15 +1,15 @@
 //! Converts numbers to digits, several digits at a time in one register.
 
-/// Upper bound of the numbers that [`eight`] can convert.
+/// Exclusive upper bound of the numbers that [`eight`] can convert.
 pub(crate) const EIGHT_DIGITS: u32 = 100_000_000;
 
 const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// Upper bound of the numbers in [`SHORT`].
+/// Exclusive upper bound of the numbers in [`SHORT`].
 pub(crate) const SHORT_DIGITS: usize = 1000;
 
-/// Digits of numbers of up to three digits, the first digit in the lowest byte. The highest byte
-/// contains the number of digits.
+/// Digits of each number that has up to three digits, the first digit in the lowest byte. The
+/// highest byte contains the count of digits.
 static SHORT: [u32; SHORT_DIGITS] = short_numbers();
 
 const fn short_numbers() -> [u32; SHORT_DIGITS] {
@@ -30,15 +30,15 @@ const fn short_numbers() -> [u32; SHORT_DIGITS] {
     all
 }
 
-/// Returns the digits of a number below [`SHORT_DIGITS`], and their number: 1 to 3.
+/// Returns the digits of a number below [`SHORT_DIGITS`], and how many digits these are: 1 to 3.
 #[inline(always)]
 pub(crate) fn short(number: usize) -> ([u8; 4], usize) {
     let digits = SHORT[number % SHORT_DIGITS];
     (digits.to_le_bytes(), (digits >> 24) as usize)
 }
 
-/// Returns the digits of a number below [`EIGHT_DIGITS`] without leading zeros, and their number: 1
-/// to 8.
+/// Returns the digits of a number below [`EIGHT_DIGITS`] without leading zeros, and how many digits
+/// these are: 1 to 8.
 #[inline(always)]
 pub(crate) fn up_to_eight(number: u32) -> ([u8; 8], usize) {
     let digits = lanes(number);
@@ -111,7 +111,7 @@ const fn pairs() -> [[u8; 2]; 256] {
 }
 
 /// Writes all eight hexadecimal digits of a number to `to`. For a single number, which cannot be
-/// vectorised, this takes half as many instructions as lanes.
+/// vectorised, this method takes half as many instructions as lanes.
 #[inline(always)]
 pub(crate) fn put_eight_hex(to: &mut [u8; 8], number: u32) {
     let (pairs, _) = to.as_chunks_mut::<2>();
@@ -120,8 +120,9 @@ pub(crate) fn put_eight_hex(to: &mut [u8; 8], number: u32) {
     }
 }
 
-/// Returns the digits of four bytes, the lowest byte first. Bytes are split into halves, spread
-/// over the lanes of one register. Two calls at once are vectorised.
+/// Returns the hexadecimal digits of four bytes, the lowest byte first. Each byte is split into its
+/// two digits, which are spread over the lanes of one register. The compiler vectorises two calls
+/// at once.
 #[inline(always)]
 fn hex_lanes(bytes: u64) -> u64 {
     let spread = (bytes | bytes << 16) & 0x0000_ffff_0000_ffff;

@@ -15,13 +15,15 @@ use crate::shape::Names;
 use nettrace_parser::internal::take_first;
 use nettrace_parser::{Field, Guid};
 
-/// Maximum number of values of all arrays in a payload. `PayloadWriter` writes payloads with more.
+/// Maximum number of values of all arrays in a payload. A `PayloadWriter` writes a payload that has
+/// more. writes payloads with more.
 const MAX_VALUES: usize = 1 << 16;
 
-/// Maximum number of fields that can serve as counts.
+/// Maximum number of integer fields in a shape that give the number of elements of an array.
 const MAX_COUNT_FIELDS: usize = 8;
 
-/// Writes payloads of one shape, or elements of one type.
+/// Writes payloads of one shape, or array elements of one type, by steps that were compiled in
+/// advance.
 #[derive(Debug, Default)]
 pub(crate) struct CompiledWriter {
     /// The text before the first value.
@@ -29,15 +31,16 @@ pub(crate) struct CompiledWriter {
     steps: Vec<Step>,
     /// Text after the last value of an element.
     end: Literal,
-    /// Text between two elements: `end`, a comma and `begin`.
+    /// Text between two elements: the text of `end`, a comma and the text of `begin`.
     between: Literal,
-    /// Room for texts and values that occur once, in bytes.
+    /// Maximum number of output bytes for texts, and for values that occur once.
     room: usize,
-    /// Maximum growth for each byte of the payload, in bytes.
+    /// Maximum number of output bytes for each byte of the payload.
     growth: usize,
     /// Minimum size of a payload, in bytes.
     min_bytes: usize,
-    /// Whether some numbers must be remembered as counts for other fields.
+    /// Whether some integers must be remembered, because they give the number of elements of an
+    /// array.
     keeps: bool,
 }
 
@@ -48,8 +51,8 @@ struct Step {
     after: Literal,
 }
 
-/// Way to read and write a value. Quotes, and `0x` for hexadecimal values, are in the literals
-/// around it.
+/// Type of a value, which decides how it is read and written. The literals around a value contain
+/// its quotes, and the `0x` of hexadecimal values.
 #[derive(Debug)]
 enum Value {
     U8,
@@ -75,10 +78,11 @@ enum Value {
     HexVarUInt,
     /// UTF-8 preceded by its length.
     Utf8,
-    /// Bytes that are not written.
+    /// As many bytes, which are read but not written.
     Skip(usize),
     Elements(Box<Elements>),
-    /// An integer that is used as a count, and the register that keeps it.
+    /// An integer that gives the number of elements of an array, and the index of the register that
+    /// keeps it.
     Kept(Box<Value>, usize),
 }
 
@@ -86,7 +90,7 @@ enum Value {
 struct Elements {
     count: ElementCount,
     each: CompiledWriter,
-    /// Writer of the elements after the first, if all elements have an equal size.
+    /// Writes the elements after the first, if all elements have an equal size.
     rows: Option<Rows>,
 }
 
@@ -118,8 +122,8 @@ impl Value {
         }
     }
 
-    /// Returns the maximum size of the value in JSON, in addition to the growth for each byte of
-    /// the payload.
+    /// Returns the maximum number of output bytes for the value that do not depend on the payload's
+    /// length.
     fn room(&self) -> usize {
         match self {
             Value::Bool8 | Value::Bool32 | Value::U8 | Value::I8 => 5,
@@ -136,16 +140,16 @@ impl Value {
     }
 }
 
-/// Source of the number of elements of an array.
+/// Place that the number of an array's elements comes from.
 #[derive(Debug, Clone, Copy)]
 enum ElementCount {
-    /// A u16 before the elements.
+    /// A `u16` right before the elements.
     Here,
     Kept(usize),
     Fixed(usize),
 }
 
-/// Style of numbers, and size of addresses.
+/// Options for writing numbers, and the size of addresses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NumberStyle {
     pub(crate) pointer_size: u8,
@@ -171,7 +175,8 @@ impl CompiledWriter {
         compile::compile(fields, names, before, after)
     }
 
-    /// Returns the room that a payload of this size needs, without the beginning.
+    /// Returns the maximum number of output bytes for a payload of this size, without its
+    /// beginning.
     #[inline(always)]
     pub(crate) fn room(&self, payload_bytes: usize) -> usize {
         self.room + payload_bytes * self.growth
@@ -182,8 +187,8 @@ impl CompiledWriter {
         &self.begin
     }
 
-    /// Appends the payload after its beginning. Returns `None` if the payload is not the common
-    /// case; the caller then discards the written bytes.
+    /// Appends the payload after its beginning. Returns `None` if the payload needs the slow path;
+    /// the caller then discards the written bytes.
     #[inline(always)]
     pub(crate) fn write<'b>(
         &self,
@@ -220,14 +225,14 @@ impl CompiledWriter {
 }
 
 impl CompiledWriter {
-    /// Returns a writer for many elements, if all have an equal size.
+    /// Returns a faster writer for many elements, if all elements have an equal size.
     fn rows(&self) -> Option<Rows> {
         let before = [&self.between].into_iter().chain(self.steps.iter().map(|step| &step.after));
         Rows::new(self.steps.iter().zip(before).map(|(step, before)| (step.cell(), before.bytes())))
     }
 }
 
-/// Appends an integer, in quotes if it is larger than the style allows.
+/// Appends an integer, in quotes if it is larger than [`NumberStyle::largest`].
 #[inline(always)]
 pub(crate) fn unsigned(line: &mut Writer<'_>, number: u64, style: NumberStyle) {
     if number > style.largest {
@@ -239,7 +244,7 @@ pub(crate) fn unsigned(line: &mut Writer<'_>, number: u64, style: NumberStyle) {
     }
 }
 
-/// Appends a signed integer, in quotes if it is larger than the style allows.
+/// Appends a signed integer, in quotes if it is larger than [`NumberStyle::largest`].
 #[inline(always)]
 pub(crate) fn signed(line: &mut Writer<'_>, number: i64, style: NumberStyle) {
     if number.unsigned_abs() > style.largest {
@@ -252,7 +257,8 @@ pub(crate) fn signed(line: &mut Writer<'_>, number: i64, style: NumberStyle) {
 }
 
 impl Step {
-    /// Returns the value as part of a row.
+    /// Returns the kind of the value as a cell in [`Rows`], or `None` if that writer does not
+    /// support it.
     fn cell(&self) -> Option<rows::CellKind> {
         match self.value {
             Value::HexPointer | Value::HexU64 => Some(rows::CellKind::Address),
@@ -305,7 +311,8 @@ impl Value {
         Some(())
     }
 
-    /// Writes an integer that is used as a count, and also returns the number.
+    /// Writes an integer that gives the number of elements of an array, and also returns the
+    /// integer.
     #[inline(never)]
     fn write_kept<'b, 'r>(
         &self,
@@ -330,7 +337,7 @@ impl Value {
 }
 
 impl Value {
-    /// Writes a rare value, which is not used as a count.
+    /// Writes a value of a rare type. It does not give the number of elements of an array.
     #[inline(never)]
     fn write_rare<'b, 'r>(
         &self,

@@ -1,11 +1,11 @@
-//! Writes the beginning of a line: time and thread. Both are usually close to those of the line
+//! Writes the beginning of a line: time and thread. Both usually differ little from the line
 //! before, so the unchanged part is cached as text.
 
 use super::compiled_writer::{NumberStyle, signed, unsigned};
 use crate::line::digits::EIGHT_DIGITS;
 use crate::line::{Literal, Writer};
 
-/// Maximum length of the beginning, in bytes.
+/// Maximum length of the text for time and thread, in bytes.
 pub(crate) const MAX_BYTES: usize = 64;
 
 /// Length of a range of times that differ only in the last eight digits, in nanoseconds.
@@ -14,7 +14,8 @@ const DIGITS_RANGE_NANOS: i64 = EIGHT_DIGITS as i64;
 /// Number of cached threads.
 const MAX_CACHED_THREADS: usize = 32;
 
-/// Writes the beginning of each line, and caches the text of what rarely changes.
+/// Writes time and thread at the beginning of each line, and caches the text of what rarely
+/// changes.
 #[derive(Debug)]
 pub(crate) struct Head {
     /// Start of the range of times that begin with the cached digits, in nanoseconds: a positive
@@ -22,11 +23,12 @@ pub(crate) struct Head {
     since: i64,
     /// Text of the line up to the last eight digits of the time.
     time: Literal,
-    /// Cached threads, by the remainder of the id.
+    /// Cached threads. The index is the remainder of the thread's id divided by the number of
+    /// threads.
     threads: [Thread; MAX_CACHED_THREADS],
 }
 
-/// A thread with its key and value as text.
+/// A cached thread with the text of its key and value.
 #[derive(Debug, Clone)]
 struct Thread {
     id: Option<u64>,
@@ -45,7 +47,7 @@ impl Default for Head {
 }
 
 impl Head {
-    /// Writes `{"ts_ns":…,"tid":…`.
+    /// Writes the time and the thread: `{"ts_ns":…,"tid":…`.
     #[inline(always)]
     pub(crate) fn write(
         &mut self,
@@ -74,7 +76,8 @@ impl Head {
         line.literal(&thread.text);
     }
 
-    /// Returns whether the time begins with the cached digits. Updates the digits if necessary.
+    /// Returns whether the time begins with the cached digits, after an update of these digits if
+    /// necessary.
     #[inline(always)]
     fn is_near(&mut self, nanos: i64, style: NumberStyle) -> bool {
         (nanos.wrapping_sub(self.since) as u64) < DIGITS_RANGE_NANOS as u64
@@ -112,7 +115,7 @@ impl Thread {
     }
 }
 
-/// Returns the output of `write`, for caching.
+/// Returns the output of `write`, to cache it.
 fn made(write: impl FnOnce(&mut Writer<'_>)) -> Literal {
     // Writers also touch bytes after their output.
     let mut text = [0; 2 * MAX_BYTES];

@@ -38,23 +38,23 @@ use crate::shape::Names;
 use nettrace_parser::{Event, Labels};
 use std::borrow::Cow;
 
-/// Room for the keys and values of a line, without type and payload, in bytes.
+/// Maximum number of output bytes for the keys and values of a line, without type and payload.
 const MAX_HEAD_BYTES: usize = head::MAX_BYTES + 128;
 
 #[derive(Debug)]
 pub(crate) struct Ndjson {
     detail: Detail,
     payloads: PayloadWriter,
-    /// Part of the line that is equal for all events of a type, by the type's number.
+    /// Part of the line that is equal for all events of a type, by [`TypeIndex::number`].
     fixed: Vec<Vec<u8>>,
-    /// Fast paths by the shape's number.
+    /// Fast path for each shape, by [`TypeIndex::shape`].
     fast_paths: Vec<FastPath>,
     head: Head,
-    /// Names of the next event's frames.
+    /// Names of the frames in the next event's stack.
     frames: Vec<String>,
 }
 
-/// Fast path for events of one shape.
+/// How to write events of one shape fast, if that is possible.
 #[derive(Debug)]
 #[allow(
     clippy::large_enum_variant,
@@ -70,11 +70,13 @@ enum FastPath {
         fixed: Literal,
         /// Text from the provider to the first value of the payload.
         to_payload: Literal,
-        /// The level in these texts.
+        /// The level that `fixed` and `to_payload` contain.
         level: u32,
-        /// The process in these texts; `None` in version 6, where threads have processes.
+        /// The process that `fixed` and `to_payload` contain; `None` in version 6, where each
+        /// thread belongs to a process.
         process: Option<u64>,
-        /// Writes the payload, and the end of the line if no details were requested.
+        /// Writes the payload. It also writes the end of the line if no optional parts were
+        /// requested.
         writer: CompiledWriter,
     },
 }
@@ -93,7 +95,7 @@ impl Ndjson {
         }
     }
 
-    /// Sets the names of the next event's frames.
+    /// Sets the names of the frames in the next event's stack.
     pub(crate) fn name_frames(&mut self, names: &[Cow<'_, str>]) {
         self.frames.clear();
         self.frames.extend(names.iter().map(|name| name.to_string()));
@@ -307,7 +309,7 @@ impl Ndjson {
         out.raw("}\n");
     }
 
-    /// Appends the requested details, and the line's end.
+    /// Appends the optional parts that [`Detail`] requests, and the line's end.
     fn write_details(&self, page: &mut Page, event: &Event<'_>) {
         if self.detail.stacks {
             write_stack(page, event);
@@ -352,7 +354,7 @@ impl Ndjson {
         self.payloads.take_faults(out, ",\"payload_faults\":");
     }
 
-    /// Appends the requested fields that the event has.
+    /// Appends those requested fields that the event has.
     fn write_selected(
         &mut self,
         out: &mut Vec<u8>,
@@ -406,7 +408,8 @@ impl Ndjson {
     }
 }
 
-/// Returns the text from the provider to the key of the level.
+/// Returns the text from the provider to the key of the level, which is equal for all events of a
+/// type.
 fn fixed_of(row: &EventType) -> Vec<u8> {
     let mut out = Vec::new();
     out.raw(",\"provider\":");

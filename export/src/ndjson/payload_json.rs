@@ -22,8 +22,8 @@ use nettrace_parser::Event;
 #[derive(Debug)]
 pub struct PayloadJson {
     payloads: PayloadWriter,
-    /// Fast paths by the number of the shape; `None` if the shape is new, `Some(None)` if it has no
-    /// fast path.
+    /// Fast path for each shape, by [`TypeIndex::shape`](crate::TypeIndex::shape); `None` if the
+    /// shape is new, `Some(None)` if it has no fast path.
     writers: Vec<Option<Option<CompiledWriter>>>,
     page: Page,
 }
@@ -44,8 +44,8 @@ impl PayloadJson {
         }
     }
 
-    /// Appends the object of an event's fields. Returns the bytes that belong to no
-    /// field.
+    /// Appends the fields of an event's payload as a JSON object. Returns the bytes that belong to
+    /// no field.
     pub fn write<'r>(
         &mut self,
         out: &mut Vec<u8>,
@@ -63,7 +63,7 @@ impl PayloadJson {
         }
     }
 
-    /// Appends the faults of the last payload as a JSON array, if there were any.
+    /// Appends the faults of the last payload as a JSON array, if it had any.
     pub fn take_faults(&mut self, out: &mut Vec<u8>) {
         self.payloads.take_faults(out, "");
     }

@@ -1,19 +1,19 @@
-//! Writes elements of constant size: addresses and integers. Arrays of them are long, and the upper
-//! halves of adjacent addresses are usually equal. So the upper half is cached as text, together
-//! with the text around it, and only the lower halves are written into it.
+//! Writes array elements of constant size that consist of addresses and integers. Such arrays are
+//! long, and the upper halves of adjacent addresses are usually equal. So the upper half is cached
+//! as text, together with the text around it, and only the lower halves are written into this text.
 
 use super::compiled_writer::{NumberStyle, unsigned};
 use crate::line::Writer;
 use crate::line::digits;
 use nettrace_parser::internal::take_first;
 
-/// Maximum length of a part's text, in bytes.
+/// Maximum length of the cached text for a part of an element, in bytes.
 pub(crate) const MAX_TEXT_BYTES: usize = 96;
 
 /// Maximum number of parts of an element.
 const MAX_PARTS: usize = 8;
 
-/// Minimum number of elements for which the cached texts pay off.
+/// Minimum number of elements for which it is worth making the cached texts.
 const MIN_ROWS: usize = 4;
 
 /// Number of hexadecimal digits of half an address.
@@ -25,7 +25,8 @@ pub(crate) struct Rows {
     parts: Vec<Segment>,
 }
 
-/// A part of an element: up to two addresses followed by a number, each with its preceding text.
+/// A part of an element: up to two addresses followed by a number. Constant text precedes each of
+/// them.
 #[derive(Debug, Default)]
 struct Segment {
     /// Text before each address.
@@ -34,34 +35,35 @@ struct Segment {
     number: Option<NumberKind>,
 }
 
-/// Address of 8 bytes, or number, in an element.
+/// Kind of a value in an element: an address of 8 bytes, or a number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CellKind {
-    /// Eight bytes, in hexadecimal.
+    /// An address of eight bytes, written in hexadecimal.
     Address,
     Number(NumberKind),
 }
 
-/// Way to read and write a number.
+/// Type of a number, which decides how it is read and written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum NumberKind {
     U64,
     U32,
     U16,
     U8,
-    /// Four bytes, in hexadecimal.
+    /// A number of four bytes, written in hexadecimal.
     HexU32,
 }
 
-/// The text of a part, with the upper halves of its addresses.
+/// Cached text of a part, which contains the upper halves of its addresses.
 #[derive(Debug, Clone, Copy)]
 struct PartText {
     bytes: [u8; MAX_TEXT_BYTES],
     len: usize,
-    /// Positions of the lower halves.
+    /// Offsets in `bytes` at which the lower halves of the addresses are written.
     lower: [usize; 2],
     upper: [u32; 2],
-    /// Whether an upper half is zero. The number of digits varies then, so the text is of no use.
+    /// Whether the upper half of an address is zero. Then the number of digits varies, so the text
+    /// cannot be used.
     is_short: bool,
 }
 
@@ -72,7 +74,7 @@ impl Segment {
         of_addresses + self.before_number.len()
     }
 
-    /// Returns the text of this part for addresses with these upper halves. Zeros fill the
+    /// Returns the text of this part for addresses with these upper halves. It has zeros in the
     /// places of the lower halves.
     #[cold]
     fn text(&self, upper: [u32; 2]) -> PartText {
@@ -138,8 +140,8 @@ impl Segment {
         Some(())
     }
 
-    /// Writes the texts and addresses of a part whose addresses have fewer digits, up to its
-    /// number.
+    /// Writes a part up to its number without the cached text, because the upper half of an address
+    /// is zero.
     #[cold]
     fn write_short(&self, line: &mut Writer<'_>, numbers: [u64; 2]) {
         for (before, number) in self.addresses.iter().zip(numbers) {
@@ -160,8 +162,9 @@ impl PartText {
 }
 
 impl Rows {
-    /// Creates the writer for elements with these values, each with its preceding text. Returns
-    /// `None` for elements without values, with values of other kinds, or with too long a text.
+    /// Creates the writer for elements that consist of these values, each with its preceding text.
+    /// Returns `None` if there are no values, if a value is of another kind, or if a text is too
+    /// long.
     pub(crate) fn new<'a>(
         values: impl Iterator<Item = (Option<CellKind>, &'a [u8])>,
     ) -> Option<Rows> {
@@ -195,13 +198,13 @@ impl Rows {
         (fits && (1..=MAX_PARTS).contains(&parts.len())).then_some(Rows { parts })
     }
 
-    /// Returns whether this writer is faster for `count` elements than writing each value alone.
+    /// Returns whether this writer is faster for `count` elements than a writer of single values.
     #[inline]
     pub(crate) fn are_worth(&self, count: usize, style: NumberStyle) -> bool {
         count >= MIN_ROWS && style.pointer_size == 8
     }
 
-    /// Writes `count` elements, each with its preceding text. Returns the line, and the
+    /// Writes `count` elements, each with its preceding text. Returns the line writer, and the
     /// bytes after the elements.
     #[inline(never)]
     pub(crate) fn write<'b, 'r>(

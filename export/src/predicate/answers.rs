@@ -6,7 +6,7 @@ use nettrace_parser::Event;
 use std::borrow::Cow;
 use std::ops::{BitOr, BitOrAssign};
 
-/// Bit of an event that passes a filter's providers, events, threads and times.
+/// Bit in [`Answers`] of an event that passes a filter's providers, events, threads and times.
 const PASSES: u128 = 1 << 127;
 
 /// Property of an operation that is not a field of an event, such as its duration. Conditions refer
@@ -31,15 +31,17 @@ pub enum Fact<'t> {
 pub struct Answers(u128);
 
 impl Answers {
-    /// Maximum number of comparisons and names in all conditions of a filter.
+    /// Maximum number of comparisons and names in all conditions of a filter that [`Answers`] can
+    /// represent.
     pub const MAX_PARTS: usize = 127;
 
-    /// Makes the answers from the number that [`Answers::bits`] returned.
+    /// Makes the answers from the bits that [`Answers::bits`] returned.
     pub fn from_bits(bits: u128) -> Answers {
         Answers(bits)
     }
 
-    /// Returns the answers as a number. The answers of several events are joined by `|`.
+    /// Returns the answers as bits. To combine the answers of several events, join their bits by
+    /// `|`.
     pub fn bits(self) -> u128 {
         self.0
     }
@@ -72,7 +74,7 @@ impl Conditions {
         self.iter_mut().map(|compiled| compiled.leaf_count()).fold(0, usize::saturating_add)
     }
 
-    /// Returns the answers of all leaves for an event.
+    /// Evaluates all comparisons and names of the conditions for an event.
     pub(crate) fn answers(
         &mut self,
         event: &Event<'_>,
@@ -87,7 +89,7 @@ impl Conditions {
         joined.answers
     }
 
-    /// Returns the answers of all leaves for facts.
+    /// Evaluates all comparisons and names of the conditions for facts.
     pub(crate) fn answers_of(&mut self, facts: &[(&str, Fact<'_>)]) -> Answers {
         let mut joined = Joined::default();
         for compiled in self.iter_mut() {
@@ -123,7 +125,7 @@ impl Joined {
     }
 }
 
-/// Returns the bit of a leaf, or zero if there are too many leaves.
+/// Returns the bit for the leaf with this index, or zero if there are too many leaves.
 fn bit(at: usize) -> u128 {
     if at >= Answers::MAX_PARTS {
         return 0;

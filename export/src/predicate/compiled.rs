@@ -36,7 +36,7 @@ impl Operator {
     }
 }
 
-/// A value's text, in a reusable buffer.
+/// A reusable buffer for the text of a value.
 #[derive(Debug, Default)]
 struct Scratch {
     bytes: Vec<u8>,
@@ -61,7 +61,7 @@ struct Test {
     has_held: bool,
     /// Whether a field was ever of a type that cannot be compared.
     has_wrong_kind: bool,
-    /// Whether there was a fact with the field's name.
+    /// Whether an operation ever had a fact with the field's name.
     has_fact: bool,
 }
 
@@ -180,7 +180,7 @@ enum Leaf {
     Counter(Box<CounterTest>),
 }
 
-/// A node of the tree. Leaves are referred to by number.
+/// A node of the tree. It refers to a leaf by its index.
 #[derive(Debug)]
 enum Node {
     Leaf(usize),
@@ -215,8 +215,8 @@ impl Node {
         self.known(&|at| Some(answers(at))) == Some(true)
     }
 
-    /// Returns whether the tree is true although some answers are unknown, or `None` if that
-    /// depends on the unknown answers.
+    /// Returns whether the tree is true, if the known answers of the leaves decide that. Returns
+    /// `None` if it depends on unknown answers.
     fn known(&self, answers: &dyn Fn(usize) -> Option<bool>) -> Option<bool> {
         let any = |parts: &[Node], wanted: bool| {
             let mut is_known = true;
@@ -236,7 +236,7 @@ impl Node {
         }
     }
 
-    /// Returns whether the tree can be true for an event of a type, with any values of its fields.
+    /// Returns whether the tree can be true for events of a type, for some values of their fields.
     fn may_hold(&self, is_named: &dyn Fn(usize) -> Option<bool>) -> bool {
         match self {
             Node::Leaf(at) => is_named(*at).unwrap_or(true),
@@ -250,10 +250,10 @@ impl Node {
     }
 }
 
-/// Meaning of a leaf for events of one shape.
+/// What a leaf means for events of one shape, such as the place of the compared field.
 #[derive(Debug, Clone)]
 enum Known {
-    /// Whether the type has the name.
+    /// Whether the type has the name that the leaf requests.
     Named(bool),
     At(Path, Name),
     NoField,
@@ -267,7 +267,7 @@ pub(crate) struct Compiled {
     predicate: Predicate,
     root: Node,
     leaves: Vec<Leaf>,
-    /// Meanings of leaves, by the shape's number and the leaf's number.
+    /// Meaning of each leaf, by [`TypeIndex::shape`] and the leaf's index.
     known: Vec<Vec<Known>>,
     answers: Vec<bool>,
     has_held: bool,
@@ -277,7 +277,7 @@ pub(crate) struct Compiled {
     round: Option<Round>,
 }
 
-/// Time in which each counter of a predicate has one value.
+/// Period in which each counter of a predicate is published once.
 #[derive(Debug, Clone, Copy)]
 struct Round {
     start_nanos: i64,
@@ -285,8 +285,8 @@ struct Round {
 }
 
 impl Round {
-    /// Returns whether a value belongs to a later round. Values of one interval come together, so
-    /// the round is over after half an interval.
+    /// Returns whether a value belongs to a later round. All values of one publication interval
+    /// come close together, so a round is over after half an interval.
     fn is_over_before(self, sample: &Sample) -> bool {
         sample.nanos().saturating_sub(self.start_nanos) > self.interval_nanos / 2
     }
@@ -388,8 +388,7 @@ impl Compiled {
         holds
     }
 
-    /// Returns whether an event satisfies the predicate, and whether that was so for long enough or
-    /// often enough.
+    /// Returns whether an event satisfies the predicate, and events have done so often enough.
     pub(super) fn fires(
         &mut self,
         event: &Event<'_>,
@@ -401,10 +400,10 @@ impl Compiled {
             && self.held.take_event(self.predicate.hold, event.nanos().unwrap_or(0))
     }
 
-    /// Takes a counter's value. Returns whether the condition is true and has been for long enough.
-    /// That is decided when each counter has a value for one interval, or when later values show
-    /// that some counters have none. A counter that nobody publishes does not matter if the others
-    /// decide.
+    /// Takes a counter's value. Returns whether the predicate is true and has been for long enough.
+    /// That is decided when each counter has a value for one interval, or when a later value shows
+    /// that the other counters have none. A counter that nobody publishes does not matter if the
+    /// others decide.
     pub(super) fn fires_with(&mut self, sample: &Sample) -> bool {
         let over = self.round.filter(|round| round.is_over_before(sample));
         let fires_without_others = over.is_some_and(|round| self.end_round(round));
@@ -426,7 +425,7 @@ impl Compiled {
         (is_complete && self.end_round(round)) || fires_without_others
     }
 
-    /// Ends a round. Returns whether the predicate has held for long enough.
+    /// Ends a round. Returns whether the predicate has been true for long enough.
     fn end_round(&mut self, round: Round) -> bool {
         self.round = None;
         let fresh = |at: usize| match self.leaves.get(at) {
@@ -447,7 +446,8 @@ impl Compiled {
         fires
     }
 
-    /// Returns the counters that have values, with the last of them.
+    /// Returns the names of the counters that have values, each with a value that satisfies its
+    /// comparison or else its newest value.
     pub(super) fn values(&self) -> Vec<(String, f64)> {
         let counters = self
             .counters()
@@ -487,8 +487,8 @@ impl Compiled {
         }
     }
 
-    /// Returns the reason why events of a shape cannot satisfy a comparison although they have a
-    /// requested name: a missing field, or a text compared with a number.
+    /// Returns the reason why events of a shape cannot satisfy a comparison although the predicate
+    /// names them: a missing field, or a text compared with a number.
     pub(crate) fn trouble(&self, place: TypeIndex, types: &EventTypes) -> Option<String> {
         let known = self.known.get(place.shape)?;
         let is_named = |at: usize| match known.get(at) {
@@ -515,7 +515,8 @@ impl Compiled {
         })
     }
 
-    /// Lists the names that no event had, each with suggestions.
+    /// Returns a list of the requested names that no event had, each with suggestions of existing
+    /// names.
     pub(crate) fn unseen(&self, types: &EventTypes) -> Option<String> {
         self.leaves.iter().find_map(|leaf| match leaf {
             Leaf::Event { pattern, has_held: false, .. } => pattern.unmatched(types.rows()),
@@ -556,8 +557,8 @@ impl Conditions {
         self.0.is_empty()
     }
 
-    /// Returns whether an event satisfies all predicates. All are evaluated, so that each knows
-    /// whether it was ever true.
+    /// Returns whether an event satisfies all predicates. All are evaluated, so that each predicate
+    /// knows whether it was ever true.
     pub(crate) fn hold(&mut self, event: &Event<'_>, place: TypeIndex, types: &EventTypes) -> bool {
         let mut hold = true;
         for compiled in &mut self.0 {
@@ -570,8 +571,8 @@ impl Conditions {
         self.0.iter_mut()
     }
 
-    /// Lists the conditions that no event satisfied, each with suggestions. `known` are
-    /// the names of the fields of events that passed the other filters.
+    /// Lists the conditions that no event satisfied, each with suggestions of existing names.
+    /// `known` are the names of the fields of events that passed the other filters.
     pub(crate) fn unmatched(
         &self,
         known: &[String],

@@ -14,10 +14,10 @@ use std::fmt;
 
 /// Maximum number of series of one counter, which differ in their tags. Further series are ignored.
 const MAX_SERIES: usize = 1000;
-/// Maximum number of metrics sessions whose interval is kept; .NET usually has one, which tools
-/// share.
+/// Maximum number of metrics sessions whose interval is kept. A process usually has one session,
+/// which tools share.
 const MAX_SESSIONS: usize = 64;
-/// Number of intervals without a value after which a series has ended.
+/// Number of publication intervals without a value after which a series counts as ended.
 const MAX_SILENT_INTERVALS: i64 = 3;
 /// Length of a second, in nanoseconds.
 const SECOND_NANOS: i64 = 1_000_000_000;
@@ -44,7 +44,7 @@ pub struct CounterName {
 }
 
 impl CounterName {
-    /// Parses the text before an operator, which contains a slash.
+    /// Parses a counter's name: the text before an operator, which contains a slash.
     pub(super) fn parse(text: &str) -> Result<CounterName, String> {
         let (provider, rest) = text.split_once('/').ok_or("a counter is PROVIDER/NAME")?;
         let (name, tags, after) = match rest.split_once('{') {
@@ -135,8 +135,8 @@ pub(crate) struct CounterComparison {
 }
 
 impl CounterComparison {
-    /// Parses a comparison. The error says whether the name (`false`) or the rest (`true`) is
-    /// wrong.
+    /// Parses a comparison of a counter. The error is a message and whether the text after the name
+    /// is wrong; `false` means that the name is.
     pub(super) fn parse(
         name: &str,
         operator: Operator,
@@ -189,19 +189,19 @@ impl Intervals {
         }
     }
 
-    /// Returns the interval of a session in seconds; one, which tools request, if none was
-    /// reported.
+    /// Returns the publication interval of a session, in seconds. If the session has not reported
+    /// it, that is 1, which tools request.
     fn seconds(&self, session: &str) -> f64 {
         self.0.iter().find(|(known, _)| known == session).map_or(1.0, |(_, seconds)| *seconds)
     }
 }
 
-/// Values of a counter from one event.
+/// Values of one series of a counter, from one event.
 #[derive(Debug)]
 pub(super) struct Sample {
     provider: String,
     pub(super) name: String,
-    /// Tags as the event has them.
+    /// Tags as the event spells them.
     pub(super) tags: String,
     /// Whether the value comes from System.Diagnostics.Metrics.
     pub(super) is_instrument: bool,
@@ -213,14 +213,15 @@ pub(super) struct Sample {
 
 #[derive(Debug)]
 enum Measured {
-    /// A value, or the growth per second.
+    /// A value; for a counter that grows, the growth per second.
     Value(f64),
-    /// Quantiles and their values.
+    /// Quantiles of a histogram with their values.
     Quantiles(Vec<(f64, f64)>),
 }
 
 impl Sample {
-    /// Reads the counter value in an event, which may also report the interval.
+    /// Reads a counter's value from an event, or `None` if it has none. The event may also report a
+    /// publication interval.
     pub(super) fn from_event(event: &Event<'_>, intervals: &mut Intervals) -> Option<Sample> {
         let nanos = event.nanos()?;
         if event.known_provider() == KnownProvider::Metrics {
@@ -303,12 +304,12 @@ impl Sample {
     }
 }
 
-/// A comparison of a counter, with its last values.
+/// A comparison of a counter, with the last values of the counter.
 #[derive(Debug)]
 pub(super) struct CounterTest {
     pub(super) comparison: CounterComparison,
     limit: Option<Quantity>,
-    /// Last value of each set of tags, with its time and whether it satisfies the comparison.
+    /// Last value of each series, with its tags, its time and whether it satisfies the comparison.
     series: Vec<Last>,
     /// Whether there is a value that has not been evaluated yet.
     pub(super) is_fresh: bool,
@@ -338,7 +339,7 @@ impl CounterTest {
         }
     }
 
-    /// Records a value if it belongs to the counter. Returns whether it does.
+    /// Records a value if it belongs to the counter. Returns whether the value belongs to it.
     pub(super) fn take(&mut self, sample: &Sample) -> bool {
         let counter = &self.comparison.counter;
         if !sample.is_meant(counter) {

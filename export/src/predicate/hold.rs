@@ -1,23 +1,24 @@
-//! Durations and numbers of times for which a condition must be true: `for 10s`, `5 times in 1min`.
+//! Durations for which a condition must be true, and how often it must be true: `for 10s`, `5 times
+//! in 1min`.
 
 use crate::time_range;
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Fraction of an interval by which a value may be early, as a divisor.
+/// The interval divided by this number is the time by which a counter's value may come early.
 const SLACK_DIVISOR: i64 = 2;
-/// Number of intervals without a value after which a condition starts over.
+/// Number of publication intervals without a value after which the time of `for 10s` starts again.
 const MAX_GAP_INTERVALS: i64 = 3;
-/// Maximum number of times that a condition can require.
+/// Maximum number in `5 times in 1min`.
 const MAX_TIMES: u32 = 100_000;
 
-/// The suffix of a condition.
+/// The suffix of a condition, which says for how long or how often it must be true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hold {
-    /// For counters: nanoseconds in which all values must satisfy the condition.
+    /// Duration for which all values of the counters must satisfy the condition, in nanoseconds.
     For(i64),
-    /// For events: number of events that must satisfy the condition, and nanoseconds in which they
-    /// must come.
+    /// Number of events that must satisfy the condition, and the duration within which they must
+    /// occur, in nanoseconds.
     Times(u32, i64),
 }
 
@@ -63,18 +64,19 @@ pub(super) fn split(text: &str) -> Option<(&str, Hold)> {
     Some((rest, Hold::Times(times, nanos)))
 }
 
-/// Tracks whether a condition has been true for long enough, or often enough.
+/// Tracks for how long a condition has been true, or how often.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     since: Option<i64>,
     last: Option<i64>,
-    /// Times of the last events that satisfied the condition, at most as many as are required.
+    /// Times of the last events that satisfied the condition; no more are kept than the condition
+    /// requires.
     times: VecDeque<i64>,
 }
 
 impl Held {
-    /// Takes new values of counters. Returns whether the condition has been true for long enough;
-    /// if so, starts over.
+    /// Records whether new values of counters satisfy the condition. Returns whether they have done
+    /// so for long enough, and starts again if they have.
     pub(super) fn take_counters(
         &mut self,
         hold: Option<Hold>,
@@ -104,8 +106,8 @@ impl Held {
         is_long
     }
 
-    /// Takes an event that satisfies the condition. Returns whether that happened often enough; if
-    /// so, starts over.
+    /// Records an event that satisfies the condition. Returns whether that happened often enough,
+    /// and starts again if it did.
     pub(super) fn take_event(&mut self, hold: Option<Hold>, now: i64) -> bool {
         let Some(Hold::Times(wanted, within)) = hold else { return true };
         while self.times.front().is_some_and(|time| now.saturating_sub(*time) >= within) {

@@ -63,7 +63,7 @@ impl Number {
     }
 }
 
-/// A number as written, with the kind of its unit.
+/// A number as the user wrote it, with the kind of its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Amount {
     Plain(Number),
@@ -73,11 +73,12 @@ pub(super) enum Amount {
     Size(Number),
 }
 
-/// Names of durations, with their nanoseconds.
+/// Names of units of time, with their nanoseconds.
 const DURATIONS: [(&str, f64); 7] =
     [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("min", 6e10), ("s", 1e9), ("h", 3.6e12)];
-/// Names of sizes in lower case, with their bytes. Powers of 1,024 have an `i`, because the
-/// runtime's counters are in megabytes of a million bytes, and `> 500MB` must mean what is shown.
+/// Names of units of size in lower case, with their bytes. The powers of 1,024 have an `i`. The
+/// runtime shows its counters in megabytes of a million bytes, and `> 500MB` must mean what is
+/// shown.
 const SIZES: [(&str, f64); 9] = [
     ("kib", 1024.0),
     ("kb", 1e3),
@@ -91,7 +92,7 @@ const SIZES: [(&str, f64); 9] = [
 ];
 
 impl Amount {
-    /// Parses `17`, `0x1f`, `10ms`, `1.5 MiB`.
+    /// Parses a number with or without a unit: `17`, `0x1f`, `10ms`, `1.5 MiB`.
     pub(super) fn parse(text: &str) -> Option<Amount> {
         if let Some(number) = Number::parse(text) {
             return Some(Amount::Plain(number));
@@ -108,7 +109,7 @@ impl Amount {
     }
 
     /// Returns the number to compare with a field in `unit`, or `None` if the field has another
-    /// kind of unit or an unknown unit.
+    /// kind of unit or a unit that is not known unit.
     pub(super) fn in_unit(self, unit: Option<Unit>) -> Option<Number> {
         match (self, unit) {
             (Amount::Plain(number), _) => Some(number),

@@ -82,24 +82,24 @@ not even != or !~.";
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Predicate {
-    /// The text as written.
+    /// The predicate as the user wrote it.
     text: String,
     root: Expr,
-    /// Duration for which, or number of times that, the condition must be true.
+    /// For how long, or how often, the condition must be true.
     hold: Option<Hold>,
 }
 
-/// A part of a predicate.
+/// A parsed predicate, or a part of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Expr {
-    /// The event's name with a slash, as in an [`EventPattern`](crate::EventPattern).
+    /// Name of an event, with a slash, as in an [`EventPattern`](crate::EventPattern).
     Event(String),
     Compare(Comparison),
     Counter(CounterComparison),
     Not(Box<Expr>),
-    /// Conjunction of at least two parts.
+    /// At least two parts, all of which must be true.
     And(Vec<Expr>),
-    /// Disjunction of at least two parts.
+    /// At least two parts, one of which must be true.
     Or(Vec<Expr>),
 }
 
@@ -127,7 +127,7 @@ pub(crate) enum Operator {
     ContainsNot,
 }
 
-/// Operators, longer ones first, so that `>=` is not parsed as `>`.
+/// Signs of the operators. Longer signs come first, so that `>=` is not parsed as `>`.
 const SIGNS: [(&str, Operator); 11] = [
     ("!*=", Operator::ContainsNot),
     ("==", Operator::Equal),
@@ -208,10 +208,12 @@ impl Predicate {
     }
 
     /// Makes a condition from dotnet-trace's options: a provider, an optional event, and an
-    /// optional `FIELD:VALUE,…`, all of which must be equal as text.
+    /// optional filter `FIELD:VALUE,…`. All fields of the filter must be equal to their values as
+    /// text.
     ///
     /// # Errors
-    /// If a part of the filter is not a pair.
+    ///
+    /// If a part of the filter is not a pair of a field and a value.
     pub fn stopping_event(
         provider: &str,
         event: Option<&str>,
@@ -241,7 +243,8 @@ impl Predicate {
         &self.text
     }
 
-    /// Returns the names of events in the condition, as written, such as `Provider/Event`.
+    /// Returns the names of events in the condition as the user wrote them, such as
+    /// `Provider/Event`.
     pub fn events(&self) -> Vec<&str> {
         let (mut events, mut counters) = (Vec::new(), Vec::new());
         self.root.names(&mut events, &mut counters);
@@ -283,7 +286,7 @@ impl Expr {
         }
     }
 
-    /// Returns whether the expression ends with a field's value.
+    /// Returns whether the text of the expression ends with a field's value.
     fn ends_in_value(&self) -> bool {
         match self {
             Expr::Event(_) | Expr::Counter(_) => false,

@@ -23,8 +23,8 @@ use crate::expression::Expression;
 const MAX_NESTING: usize = 64;
 const FORM: &str = "write FIELD=VALUE (= != < <= > >= ~ !~ *= !*=) or Provider/Event";
 
-/// Parses a predicate. `is_event` marks a condition to wait for, in which a single name means an
-/// event and counters can be compared.
+/// Parses a predicate. `is_event` says that the predicate is a condition to wait for, in which a
+/// single name means an event and counters can be compared.
 pub(super) fn parse(text: &str, is_event: bool) -> Result<Expr, PredicateError> {
     let mut parser = Parser { text, at: 0, depth: 0, groups: 0, is_event };
     let root = parser.or()?;
@@ -44,7 +44,7 @@ pub(super) fn is_keyword(word: &str) -> bool {
 
 struct Parser<'t> {
     text: &'t str,
-    /// Offset in bytes, at a character boundary.
+    /// Offset of the next character to parse, in bytes.
     at: usize,
     depth: usize,
     /// Number of open parentheses.
@@ -52,7 +52,7 @@ struct Parser<'t> {
     is_event: bool,
 }
 
-/// Returns the text after a keyword, if the text begins with it.
+/// Returns the text after a keyword, if the text begins with that keyword.
 fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let (start, rest) = text.split_at_checked(word.len())?;
     let is_end = rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || c == '(');
@@ -64,8 +64,8 @@ fn sign(text: &str) -> Option<(Operator, &'static str, &str)> {
     SIGNS.iter().find_map(|(sign, operator)| Some((*operator, *sign, text.strip_prefix(sign)?)))
 }
 
-/// Returns the offset of the brace that closes the one at the beginning. Values of tags may contain
-/// braces, too, such as the route `/orders/{id}`.
+/// Returns the offset of the brace that closes the one at the beginning of the text. Tags may
+/// contain braces, too, such as the route `/orders/{id}`.
 fn closing(text: &str) -> Option<usize> {
     let mut open = 0_usize;
     text.char_indices().find_map(|(at, letter)| {
@@ -78,7 +78,7 @@ fn closing(text: &str) -> Option<usize> {
     })
 }
 
-/// Returns a quoted text at the beginning, and the text after it.
+/// Returns the contents of the quoted text at the beginning, and the text after it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let mut inner = String::new();
@@ -296,7 +296,7 @@ impl<'t> Parser<'t> {
         Ok(Expr::Compare(Comparison { field, operator, value, is_quoted }))
     }
 
-    /// Returns whether a value ends before `text`.
+    /// Returns whether an unquoted value is complete when `text` follows it.
     fn ends_value(&self, text: &str) -> bool {
         let rest = text.trim_start();
         rest.is_empty()

@@ -53,7 +53,7 @@ enum Binding {
     Not,
 }
 
-/// A part of an expression, in parentheses if necessary.
+/// Shows a part of an expression, in parentheses if necessary.
 struct Inner<'e>(&'e Expr, Binding);
 
 impl fmt::Display for Inner<'_> {
@@ -77,7 +77,7 @@ fn list(f: &mut fmt::Formatter<'_>, parts: &[Expr], word: &str, binding: Binding
     Ok(())
 }
 
-/// Returns a single part itself, and several parts joined.
+/// Returns the part itself if there is only one; otherwise joins the parts.
 pub(super) fn joined(mut parts: Vec<Expr>, join: impl FnOnce(Vec<Expr>) -> Expr) -> Expr {
     match (parts.len(), parts.pop()) {
         (1, Some(only)) => only,

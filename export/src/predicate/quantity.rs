@@ -22,7 +22,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantity(Amount);
 
-/// Error of a text that is not a number with a known unit.
+/// The error for a text that is not a number with a known unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuantityError;
 
@@ -48,9 +48,9 @@ impl FromStr for Quantity {
 }
 
 impl Quantity {
-    /// Returns the number to compare with values in `unit`, which is spelt as runtimes and
-    /// instruments spell it. Returns `None` if the amount is a duration or a size and `unit` is
-    /// another kind of unit.
+    /// Returns the number to compare with values in `unit`, which may be spelt as runtimes or as
+    /// instruments spell it. Returns `None` if the amount is a duration or a size, and `unit` is a
+    /// unit of something else.
     pub fn in_unit(self, unit: &str) -> Option<f64> {
         let (number, divisor) = match self.0 {
             Amount::Plain(number) => (number, 1.0),
@@ -82,7 +82,7 @@ impl Quantity {
         Some(number.to_f64() / divisor)
     }
 
-    /// Returns whether the amount is a number without a unit to convert, such as `80` or `80%`.
+    /// Returns whether the amount has no unit that is converted, as in `80` or `80%`.
     pub fn is_plain(self) -> bool {
         matches!(self.0, Amount::Plain(_))
     }

@@ -30,7 +30,7 @@ fn expr() -> impl Strategy<Value = Expr> {
     })
 }
 
-/// Marks values that are printed in quotes as quoted, because they are parsed as text.
+/// Marks the values that are printed in quotes as quoted, as the parser will mark them.
 fn quoted(expr: Expr) -> Expr {
     match expr {
         Expr::Compare(comparison) => {

@@ -1,4 +1,4 @@
-//! Waits for an event that satisfies a predicate.
+//! Finds the first event that satisfies a predicate.
 
 use super::Predicate;
 use super::compiled::Compiled;
@@ -10,12 +10,12 @@ use nettrace_parser::Event;
 /// Maximum number of counters of the requested providers that are remembered, to list
 /// them if a requested counter does not exist.
 const MAX_COUNTERS: usize = 500;
-/// Number of values of an EventCounter after which every other counter of its provider has had a
-/// value.
+/// When an EventCounter has had this number of values, every other counter of its provider has had
+/// a value.
 const ROUNDS: u32 = 2;
-/// Number of values of an EventCounter after which instruments of the meter of that name have had a
-/// value, too. Instruments come at other times, and counters that grow have no value in their first
-/// interval.
+/// When an EventCounter has had this number of values, the instruments of the meter with the name
+/// of its provider have had values, too. They come at other times, and counters that grow have no
+/// value in their first interval.
 const ROUNDS_OF_ALL: u32 = 5;
 
 /// Watches for events that satisfy one of several predicates, and detects predicates that
@@ -37,33 +37,34 @@ const ROUNDS_OF_ALL: u32 = 5;
 pub struct Trigger {
     all: Vec<Compiled>,
     types: EventTypes,
-    /// Whether each shape has been checked for problems with the predicates.
+    /// Whether each shape has been checked for problems with the predicates, by
+    /// [`TypeIndex::shape`](crate::TypeIndex::shape).
     is_looked_at: Vec<bool>,
     trouble: Option<String>,
     has_taken: bool,
     /// Indices of the predicates that the last event satisfied.
     fired: Vec<usize>,
     has_counters: bool,
-    /// Counters of the requested providers.
+    /// Counters that the providers of the requested counters have published.
     counters: Vec<Seen>,
     intervals: Intervals,
-    /// Number of values of the predicates' counters so far.
+    /// Number of values that the predicates' counters have had so far.
     value_count: u64,
 }
 
-/// A series of a counter that has been seen.
+/// A series of values of a counter that has been published.
 #[derive(Debug)]
 struct Seen {
     provider: String,
     name: String,
     tags: String,
     is_instrument: bool,
-    /// Number of values of the series.
+    /// Number of values that the series has had.
     rounds: u32,
 }
 
 impl Trigger {
-    /// Makes a trigger that watches for any of the predicates.
+    /// Makes a trigger that fires when an event satisfies one of the predicates.
     pub fn new(predicates: Vec<Predicate>) -> Trigger {
         Trigger {
             all: predicates.iter().map(Compiled::new).collect(),
@@ -105,20 +106,20 @@ impl Trigger {
         self.all.get(*self.fired.first()?).map(Compiled::predicate)
     }
 
-    /// Returns all predicates that the last event satisfied, as indices into the argument
-    /// of [`Trigger::new`].
+    /// Returns all predicates that the last event satisfied, as indices into the list given to
+    /// [`Trigger::new`].
     pub fn all_fired(&self) -> &[usize] {
         &self.fired
     }
 
-    /// Returns the counters of a predicate with their last values; for counters that grow, the
-    /// growth per second.
+    /// Returns the counters of the predicate with this index and their last values; for counters
+    /// that grow, the growth per second.
     pub fn values(&self, place: usize) -> Vec<(String, f64)> {
         self.all.get(place).map(Compiled::values).unwrap_or_default()
     }
 
-    /// Returns the number of values of the predicates' counters so far. If the number stands still,
-    /// the counters are not published, and no predicate about them can be satisfied.
+    /// Returns how many values the predicates' counters have had so far. If this count stands
+    /// still, the counters are not published, and no predicate about them can become true.
     pub fn value_count(&self) -> u64 {
         self.value_count
     }
@@ -175,8 +176,8 @@ impl Trigger {
         self.trouble = wrong().or_else(|| is_time.then(|| self.missing(false)).flatten());
     }
 
-    /// Returns a message about a counter that its provider does not have. With `is_end`, no more
-    /// values will come.
+    /// Returns a message about a requested counter that its provider does not have. `is_end` says
+    /// that no more values will come.
     fn missing(&self, is_end: bool) -> Option<String> {
         let wanted = self.all.iter().flat_map(Compiled::counters).filter(|test| !test.has_value);
         wanted.map(|test| &test.comparison.counter).find_map(|counter| {
@@ -211,8 +212,8 @@ impl Trigger {
         })
     }
 
-    /// Returns, once, the reason why an event with a requested name cannot satisfy a predicate: a
-    /// missing field, or a text compared with a number.
+    /// Returns the reason why an event with a requested name cannot satisfy a predicate: a missing
+    /// field, or a text compared with a number. A second call returns `None`.
     pub fn take_trouble(&mut self) -> Option<String> {
         if self.has_taken || self.trouble.is_none() {
             return None;
@@ -221,9 +222,9 @@ impl Trigger {
         self.trouble.clone()
     }
 
-    /// Returns, at the end, the reason why no predicate was satisfied. `None` if it is not known,
-    /// or [`Trigger::take_trouble`] has returned it already. A further reason, with suggestions, is
-    /// that no event had the name.
+    /// Returns the reason why no predicate was satisfied, for use at the end of the trace. For
+    /// example, no event had the name, with suggestions of existing names. Returns `None` if the
+    /// reason is not known, or if [`Trigger::take_trouble`] has returned it already.
     pub fn why_not(&self) -> Option<String> {
         if self.has_taken || self.all.iter().any(Compiled::has_held) {
             return None;

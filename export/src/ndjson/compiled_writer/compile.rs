@@ -1,5 +1,5 @@
-//! Compiles the fields of a shape to steps. Texts between two values are joined. Fields that a
-//! compiled writer does not support make the shape go without one.
+//! Compiles the fields of a shape to the steps that write them. Adjacent constant texts are joined.
+//! A shape gets no compiled writer if it has a field that such a writer does not support.
 
 use super::{CompiledWriter, ElementCount, Elements, MAX_COUNT_FIELDS, Step, Value};
 use crate::line::Literal;
@@ -20,23 +20,23 @@ pub(crate) fn compile(
     Some(compiler.finish())
 }
 
-/// A writer that is being compiled.
+/// State of the compilation of a writer.
 #[derive(Default)]
 struct Compiler {
-    /// Text to write after the last value.
+    /// Text to write after the value that was compiled last.
     pending: Vec<u8>,
     begin: Literal,
     steps: Vec<Step>,
 }
 
 impl Compiler {
-    /// Completes a payload.
+    /// Completes the writer of a payload.
     fn finish(mut self) -> CompiledWriter {
         self.take_pending();
         self.writer(Literal::default(), Literal::default())
     }
 
-    /// Completes an element.
+    /// Completes the writer of an array's elements.
     fn finish_element(mut self) -> CompiledWriter {
         if self.steps.is_empty() {
             self.take_pending();
