@@ -35,12 +35,12 @@ mod soak {
 
     type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-    /// Maximum number of sessions that a runtime has room for.
+    /// Maximum number of sessions that a runtime allows at the same time.
     const MAX_SESSIONS: usize = 64;
     /// Maximum number of further pipes and files that a runtime may open for its own threads, which
     /// come and go.
     const MAX_OTHER_DESCRIPTORS: usize = 12;
-    /// Number of rounds between two counts of everything.
+    /// Number of rounds after which descriptors and threads are counted again.
     const ROUNDS_BETWEEN_LOOKS: u32 = 25;
 
     struct Subject {
@@ -111,17 +111,16 @@ mod soak {
         Ok(())
     }
 
-    /// Maximum time that a command may take to end, and a program to be resumed, on a
-    /// busy machine.
+    /// Maximum time for a command to end, and for a program to be resumed, on a busy machine.
     const MAX_STOP_TIME: Duration = Duration::from_secs(60);
 
-    /// Runs the command as people do.
+    /// Runs the `nettrace` command, and ends it with signals, as people do.
     struct Commands {
         path: Option<String>,
         folder: std::path::PathBuf,
         peers: Vec<Peer>,
         listener: Option<Child>,
-        /// Descriptors and threads of the listener after the first programs had gone.
+        /// Numbers of descriptors and threads of the listener when the first programs had ended.
         before: Option<(usize, usize)>,
         state: u64,
         ended: u32,
@@ -169,7 +168,7 @@ mod soak {
             Some(command)
         }
 
-        /// Returns a number below `below`, from a sequence that is equal in every run.
+        /// Returns a pseudo-random number below `below`; the sequence is equal in every run.
         fn random(&mut self, below: u64) -> u64 {
             self.state ^= self.state << 13;
             self.state ^= self.state >> 7;
@@ -177,7 +176,7 @@ mod soak {
             self.state % below
         }
 
-        /// Runs one recording, or `watch`, which a signal ends at some moment.
+        /// Runs one recording, or one `watch`, and ends it with a signal at some moment.
         fn one(&mut self, pid: u32, round: u32) -> Result<()> {
             let pid = pid.to_string();
             let words: &[&str] = match round % 3 {
@@ -205,7 +204,7 @@ mod soak {
             Ok(())
         }
 
-        /// Starts a program that waits at startup until the listener lets it go.
+        /// Starts a program that waits at startup until the listener resumes it.
         fn arrive(&mut self, round: u32) -> Result<()> {
             if self.path.is_none() || self.peers.is_empty() {
                 return Ok(());
@@ -224,7 +223,8 @@ mod soak {
             Ok(())
         }
 
-        /// Counts descriptors and threads of the listener, and fails if it has more than before.
+        /// Counts descriptors and threads of the listener, and fails if it has more than after the
+        /// first programs.
         fn look(&mut self) -> Result<()> {
             let Some(listener) = &mut self.listener else { return Ok(()) };
             if let Some(status) = listener.try_wait()? {
@@ -272,8 +272,8 @@ mod soak {
         }
     }
 
-    /// Returns whether a hangup was ignored when this program started; programs that it starts
-    /// inherit that.
+    /// Returns whether hangup signals were ignored when this program started; programs that it
+    /// starts inherit that.
     fn is_hangup_ignored() -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -338,7 +338,7 @@ mod soak {
         Ok(bytes)
     }
 
-    /// Takes all sessions that a runtime allows, and checks that it refuses one more.
+    /// Starts as many sessions as a runtime allows, and checks that the runtime refuses one more.
     fn all_slots(subject: &Subject) -> Result<()> {
         let provider = Provider::new("Nettrace-Soak")?;
         let config = SessionConfig::new(Providers::new([provider])?)
@@ -364,7 +364,8 @@ mod soak {
     }
 
     impl Descriptors {
-        /// Counts a runtime's descriptors, after a wait for those that it closes a moment late.
+        /// Counts a runtime's descriptors, after it has had time to close those of the last
+        /// sessions.
         fn settled(target: &Target) -> Descriptors {
             let now = || {
                 let all = peers::descriptors(target.pid());

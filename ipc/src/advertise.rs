@@ -32,7 +32,7 @@ impl Advertise {
         Ok(advertise)
     }
 
-    /// Encodes the frame as a runtime sends it.
+    /// Encodes the frame in the form that a runtime sends.
     pub(crate) fn to_bytes(self) -> [u8; ADVERTISE_BYTES] {
         let mut bytes = [0; ADVERTISE_BYTES];
         let fields = ADVERTISE_MAGIC

@@ -1,8 +1,8 @@
 //! The filter string of a provider: `key=value` pairs joined by `;`.
 //!
-//! A runtime splits at `;` and `=` unless they stand between double quotes, then drops
-//! the quotes. There is no escape, so a double quote itself cannot be carried; an open
-//! one swallows the rest.
+//! A runtime splits the string at each `;` and `=` that is not between double quotes, then drops
+//! the quotes. A double quote cannot be escaped, so no key or value can contain one. If the closing
+//! quote is missing, everything after the opening quote is one value.
 
 use crate::error::RequestError;
 use crate::message::without_nul;
@@ -27,7 +27,7 @@ enum Form {
 }
 
 impl Arguments {
-    /// Returns no arguments, which are sent as the null string.
+    /// Returns the absence of arguments, which is sent as the null string.
     pub fn none() -> Self {
         Arguments(Form::None)
     }
@@ -88,8 +88,8 @@ impl Arguments {
         }
     }
 
-    /// Returns whether there is an argument with this key, or the string of [`Arguments::raw`]
-    /// contains it anywhere.
+    /// Returns whether there is an argument with this key. For [`Arguments::raw`], returns whether
+    /// the string contains the key anywhere.
     pub fn has(&self, key: &str) -> bool {
         match &self.0 {
             Form::None => false,
@@ -98,8 +98,8 @@ impl Arguments {
         }
     }
 
-    /// Combines two sets of arguments. Pairs are joined if no key gets two values; other
-    /// strings must be equal.
+    /// Combines two sets of arguments for one provider. Pairs are joined if no key gets two values.
+    /// Strings of [`Arguments::raw`] must be equal.
     pub(crate) fn merge(self, other: Arguments, provider: &str) -> Result<Arguments, RequestError> {
         let conflict = |key: &str| RequestError::ConflictingArguments {
             provider: provider.to_owned(),

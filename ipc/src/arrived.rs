@@ -18,14 +18,14 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Interval at which a caller that waits for a connection checks that the process is
+/// Interval at which a caller that waits for a connection checks whether the process is still
 /// alive.
 const PEER_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Time after which a runtime without a connection is forgotten, unless a
-/// [`Runtime`](crate::Runtime) of it is still in use. A live runtime reconnects within half a
+/// [`Runtime`](crate::Runtime) for it is still in use. A live runtime reconnects within half a
 /// second, unless a command keeps it busy.
 const MAX_ABSENCE: Duration = Duration::from_secs(60);
-/// Minimum time between two connections of a runtime that are closed because it needs nothing.
+/// Minimum time between two closings of connections of a runtime that needs no command.
 const MIN_DISMISSAL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Maximum number of process ids that are kept for [`Table::let_go`].
@@ -37,32 +37,33 @@ pub(crate) struct Table {
     changed: Condvar,
     pub(crate) deadlines: Deadlines,
     pub(crate) recorder: Option<Recorder>,
-    /// Counts the users of this port: each line holds a clone.
+    /// Counts the users of this port: each [`Line`] holds a clone.
     in_use: Arc<()>,
 }
 
 #[derive(Debug, Default)]
 struct LineState {
     runtimes: HashMap<Guid, KnownRuntime>,
-    /// Runtimes that have arrived and were not given to the caller yet.
+    /// Runtimes that have connected and were not given to the caller yet.
     arrived: VecDeque<Advertise>,
-    /// Whether newcomers are resumed at once instead of given out.
+    /// Whether runtimes that connect for the first time are resumed at once instead of given to the
+    /// caller.
     resume_newcomers: bool,
     /// Whether the port's owner is gone.
     closed: bool,
     /// Number of resumes that have not been answered yet.
     under_way: usize,
-    /// Number of runtimes that were resumed without being given out, because descriptors
+    /// Number of runtimes that were resumed without being given to the caller, because descriptors
     /// ran out.
     turned_away: u64,
-    /// Process ids of runtimes that were resumed because newcomers are not wanted, until
-    /// the caller takes them.
+    /// Process ids of runtimes that were resumed instead of given to the caller, because of
+    /// `resume_newcomers`. The caller takes them.
     let_go: Vec<u64>,
 }
 
 impl LineState {
-    /// Adds a process id for [`Table::let_go`]. There is a maximum, because a caller may never take
-    /// them.
+    /// Adds a process id for [`Table::let_go`]. The number of ids is limited, because the caller
+    /// may never take them.
     fn note_let_go(&mut self, pid: u64) {
         if self.let_go.len() < MAX_REMEMBERED_RESUMED {
             self.let_go.push(pid);
@@ -80,14 +81,15 @@ struct KnownRuntime {
     /// Process id of the other end of the socket, if the kernel reports it.
     peer: Option<u32>,
     idle: Option<(Wire, Option<Tap>)>,
-    /// When the idle connection was first found missing.
+    /// When the idle connection was first found to be missing.
     absent_since: Option<Instant>,
     resumed: bool,
-    /// Whether the runtime was given to a caller, who then resumes it, unless the port is closed.
+    /// Whether the runtime was given to the caller, who has to resume it unless the port is closed.
     given_out: bool,
-    /// Whether a resume failed, so that the runtime is resumed when it connects again.
+    /// Whether a resume command failed, so that another one is sent when the runtime connects
+    /// again.
     owed: bool,
-    /// Counts the users of this runtime: each line that was given out holds a clone.
+    /// Counts the users of this runtime: each [`Line`] that was given to a caller holds a clone.
     holders: Arc<()>,
 }
 
@@ -151,8 +153,8 @@ impl Table {
         }
     }
 
-    /// Takes a connection when descriptors have run out. A runtime that needs nothing but a resume
-    /// gets it over this connection, which is then closed; other connections are kept, as by
+    /// Takes a connection when descriptors have run out. If the runtime only needs a resume
+    /// command, that is sent and the connection is closed. Other connections are kept, as by
     /// [`Table::arrive`].
     pub(crate) fn arrive_crowded(
         self: &Arc<Self>,
@@ -194,8 +196,8 @@ impl Table {
     }
 
     /// Closes every connection that is not in use, because descriptors have run out. Runtimes that
-    /// have not been given out yet are resumed first; running ones connect again when there is
-    /// room.
+    /// have not been given to the caller are resumed first. Running ones connect again when there
+    /// are descriptors.
     pub(crate) fn shed(self: &Arc<Self>) {
         let mut state = self.lock();
         let waiting: Vec<Advertise> = state.arrived.drain(..).collect();
@@ -230,13 +232,13 @@ impl Table {
         }
     }
 
-    /// Takes the process ids of runtimes that were resumed instead of given out, because newcomers
-    /// are not wanted.
+    /// Takes the process ids of runtimes that were resumed instead of given to the caller, because
+    /// of `resume_newcomers`.
     pub(crate) fn let_go(&self) -> Vec<u64> {
         std::mem::take(&mut self.lock().let_go)
     }
 
-    /// Returns the number of runtimes that were resumed without being given out, because
+    /// Returns the number of runtimes that were resumed without being given to the caller, because
     /// descriptors ran out.
     pub(crate) fn turned_away(&self) -> u64 {
         self.lock().turned_away
@@ -275,13 +277,13 @@ impl Table {
         Line { table: Arc::clone(self), cookie, _in_use: None, _holder: None }
     }
 
-    /// Returns whether no runtime of this port, and no session of one, is in use.
+    /// Returns whether no runtime of this port is in use, and no session of such a runtime.
     pub(crate) fn is_unused(&self) -> bool {
         Arc::strong_count(&self.in_use) == 1
     }
 
-    /// Returns the next runtime that has not been given out yet, or `None` if none comes
-    /// in time.
+    /// Returns the next runtime that has not been given to the caller yet, or `None` if none
+    /// connects in time.
     pub(crate) fn next(&self, wait: Duration) -> Option<Advertise> {
         let nothing = |state: &mut LineState| state.arrived.is_empty();
         let waited = self.changed.wait_timeout_while(self.lock(), wait, nothing);
@@ -293,8 +295,8 @@ impl Table {
         Some(advertise)
     }
 
-    /// Resumes all runtimes that have arrived and were not given out, and from now on every runtime
-    /// that arrives.
+    /// Resumes all runtimes that have connected and were not given to the caller, and from now on
+    /// every runtime that connects.
     pub(crate) fn resume_newcomers(self: &Arc<Self>) {
         let waiting: Vec<Advertise> = {
             let mut state = self.lock();
@@ -306,7 +308,7 @@ impl Table {
         self.resume_each(waiting.into_iter().map(|advertise| advertise.cookie).collect());
     }
 
-    /// Resumes all runtimes, now and later, because the port has no owner any more.
+    /// Resumes all runtimes, now and whenever one connects, because the port has no owner any more.
     pub(crate) fn close(self: &Arc<Self>) {
         let waiting: Vec<Guid> = {
             let mut state = self.lock();
@@ -323,7 +325,7 @@ impl Table {
         self.resume_each(waiting);
     }
 
-    /// Resumes the runtimes side by side, so that a runtime that does not answer delays no other.
+    /// Resumes the runtimes in parallel, so that a runtime that does not answer delays no other.
     fn resume_each(self: &Arc<Self>, cookies: Vec<Guid>) {
         let resumes = cookies.into_iter().map(|cookie| {
             let line = self.own_line(cookie);
@@ -337,7 +339,8 @@ impl Table {
         }
     }
 
-    /// Waits for the answers to resumes that other threads have sent, until their deadlines.
+    /// Waits for the answers to the resume commands that other threads have sent, until their
+    /// deadlines pass.
     pub(crate) fn wait_for_resumes(&self) {
         let most = self.deadlines.connect.saturating_add(self.deadlines.reply);
         let waits = |state: &mut LineState| state.under_way > 0;
@@ -355,14 +358,15 @@ impl Table {
         }
     }
 
-    /// Returns the process ids that have been resumed, as the processes see themselves.
+    /// Returns the ids of the processes that have been resumed. In a container these are the ids
+    /// inside.
     #[cfg(target_os = "linux")]
     pub(crate) fn resumed_pids(&self) -> Vec<u64> {
         self.lock().runtimes.values().filter(|known| known.resumed).map(|known| known.pid).collect()
     }
 }
 
-/// Reaches one runtime through a port.
+/// The way to one runtime through a port.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     table: Arc<Table>,
@@ -396,7 +400,7 @@ impl Line {
         }
     }
 
-    /// Notes that a resume is under way, until the value that is returned is dropped.
+    /// Notes that a resume command is under way, until the returned value is dropped.
     pub(crate) fn resuming(&self) -> Resuming<'_> {
         self.set_resumed(true);
         let mut state = self.table.lock();
@@ -404,8 +408,7 @@ impl Line {
         Resuming { line: self, is_done: false }
     }
 
-    /// Notes that a resume did not get through. It is sent again when the runtime
-    /// connects.
+    /// Notes that a resume command failed. Another one is sent when the runtime connects.
     fn resume_failed(&self) {
         self.set_resumed(false);
     }
@@ -433,7 +436,7 @@ impl Line {
     }
 }
 
-/// A resume that is under way.
+/// A resume command that has not been answered yet.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Resuming<'l> {
@@ -442,7 +445,7 @@ pub(crate) struct Resuming<'l> {
 }
 
 impl Resuming<'_> {
-    /// Notes that the resume got through.
+    /// Notes that the runtime was resumed.
     pub(crate) fn done(mut self) {
         self.is_done = true;
     }
@@ -475,7 +478,7 @@ fn has_ended(pid: u32) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
 }
 
-/// Returns `false`, because only Linux reports the process at the other end.
+/// Returns `false`, because only Linux reports the process at the other end of a socket.
 #[cfg(not(target_os = "linux"))]
 fn has_ended(_pid: u32) -> bool {
     false

@@ -2,16 +2,17 @@
 
 use std::fmt;
 
-/// A command set and an id in it, as they stand at offsets 16 and 17 of a message.
+/// A command set and the id of a command in it. A message has them at offsets 16 and 17.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CommandId {
-    /// The command set.
+    /// Number of the command set.
     pub set: u8,
-    /// Id of the command in its set.
+    /// Id of the command in the set.
     pub id: u8,
 }
 
-/// Set, id, name, and the major version of the runtime that brought the command.
+/// The known commands: set and id, name, and the major version of the runtime that introduced the
+/// command.
 const KNOWN: &[(CommandId, &str, u32)] = &[
     (CommandId::GENERATE_CORE_DUMP, "GenerateCoreDump", 3),
     (CommandId::GENERATE_CORE_DUMP_2, "GenerateCoreDump2", 6),
@@ -38,47 +39,47 @@ const KNOWN: &[(CommandId, &str, u32)] = &[
 
 impl CommandId {
     pub(crate) const SERVER_SET: u8 = 0xFF;
-    /// GenerateCoreDump, 01 01.
+    /// GenerateCoreDump, which is 01 01 in messages.
     pub const GENERATE_CORE_DUMP: CommandId = CommandId { set: 1, id: 1 };
-    /// GenerateCoreDump2, 01 02.
+    /// GenerateCoreDump2, which is 01 02 in messages.
     pub const GENERATE_CORE_DUMP_2: CommandId = CommandId { set: 1, id: 2 };
-    /// GenerateCoreDump3, 01 03.
+    /// GenerateCoreDump3, which is 01 03 in messages.
     pub const GENERATE_CORE_DUMP_3: CommandId = CommandId { set: 1, id: 3 };
-    /// StopTracing, 02 01.
+    /// StopTracing, which is 02 01 in messages.
     pub const STOP_TRACING: CommandId = CommandId { set: 2, id: 1 };
-    /// CollectTracing, 02 02.
+    /// CollectTracing, which is 02 02 in messages.
     pub const COLLECT_TRACING: CommandId = CommandId { set: 2, id: 2 };
-    /// CollectTracing2, 02 03.
+    /// CollectTracing2, which is 02 03 in messages.
     pub const COLLECT_TRACING_2: CommandId = CommandId { set: 2, id: 3 };
-    /// CollectTracing3, 02 04.
+    /// CollectTracing3, which is 02 04 in messages.
     pub const COLLECT_TRACING_3: CommandId = CommandId { set: 2, id: 4 };
-    /// CollectTracing4, 02 05.
+    /// CollectTracing4, which is 02 05 in messages.
     pub const COLLECT_TRACING_4: CommandId = CommandId { set: 2, id: 5 };
-    /// CollectTracing5, 02 06.
+    /// CollectTracing5, which is 02 06 in messages.
     pub const COLLECT_TRACING_5: CommandId = CommandId { set: 2, id: 6 };
-    /// CollectTracing6, 02 07.
+    /// CollectTracing6, which is 02 07 in messages.
     pub const COLLECT_TRACING_6: CommandId = CommandId { set: 2, id: 7 };
-    /// AttachProfiler, 03 01.
+    /// AttachProfiler, which is 03 01 in messages.
     pub const ATTACH_PROFILER: CommandId = CommandId { set: 3, id: 1 };
-    /// StartupProfiler, 03 02.
+    /// StartupProfiler, which is 03 02 in messages.
     pub const STARTUP_PROFILER: CommandId = CommandId { set: 3, id: 2 };
-    /// ProcessInfo, 04 00.
+    /// ProcessInfo, which is 04 00 in messages.
     pub const PROCESS_INFO: CommandId = CommandId { set: 4, id: 0 };
-    /// ResumeRuntime, 04 01.
+    /// ResumeRuntime, which is 04 01 in messages.
     pub const RESUME_RUNTIME: CommandId = CommandId { set: 4, id: 1 };
-    /// ProcessEnvironment, 04 02.
+    /// ProcessEnvironment, which is 04 02 in messages.
     pub const PROCESS_ENVIRONMENT: CommandId = CommandId { set: 4, id: 2 };
-    /// SetEnvironmentVariable, 04 03.
+    /// SetEnvironmentVariable, which is 04 03 in messages.
     pub const SET_ENVIRONMENT_VARIABLE: CommandId = CommandId { set: 4, id: 3 };
-    /// ProcessInfo2, 04 04.
+    /// ProcessInfo2, which is 04 04 in messages.
     pub const PROCESS_INFO_2: CommandId = CommandId { set: 4, id: 4 };
-    /// EnablePerfMap, 04 05.
+    /// EnablePerfMap, which is 04 05 in messages.
     pub const ENABLE_PERF_MAP: CommandId = CommandId { set: 4, id: 5 };
-    /// DisablePerfMap, 04 06.
+    /// DisablePerfMap, which is 04 06 in messages.
     pub const DISABLE_PERF_MAP: CommandId = CommandId { set: 4, id: 6 };
-    /// ApplyStartupHook, 04 07.
+    /// ApplyStartupHook, which is 04 07 in messages.
     pub const APPLY_STARTUP_HOOK: CommandId = CommandId { set: 4, id: 7 };
-    /// ProcessInfo3, 04 08.
+    /// ProcessInfo3, which is 04 08 in messages.
     pub const PROCESS_INFO_3: CommandId = CommandId { set: 4, id: 8 };
 
     /// Returns the name that the protocol's document gives the command, if the command is
@@ -114,7 +115,7 @@ impl fmt::Debug for CommandId {
     }
 }
 
-/// Kind of the [`crate::Deadlines`] that applies to the reply to a command.
+/// Which of the [`crate::Deadlines`] applies to the reply to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Patience {
     Reply,

@@ -1,4 +1,5 @@
-//! A connection: sends one request in one write, and reads its reply and the bytes after it.
+//! A connection to a runtime: sends one request in one write, and reads the reply and the bytes
+//! after it.
 
 use crate::command::{Command, read_failure};
 use crate::command_id::CommandId;
@@ -10,8 +11,8 @@ use crate::transcript::Tap;
 use std::io;
 use std::time::Duration;
 
-/// Maximum size in bytes of the buffer of a read, so that a length that was only announced
-/// allocates nothing.
+/// Maximum size of the buffer for a read, in bytes. So a length that is announced, but not followed
+/// by bytes, allocates nothing.
 const MAX_READ_BYTES: usize = 64 << 10;
 
 #[derive(Debug)]
@@ -25,7 +26,7 @@ impl Connection {
         Connection { wire, tap }
     }
 
-    /// Sends the whole request at once.
+    /// Sends the whole request in one write.
     pub(crate) fn send(&mut self, message: &Message, deadline: Deadline) -> Result<(), Error> {
         if let Some(tap) = &self.tap {
             tap.sent(message.as_bytes());
@@ -34,7 +35,7 @@ impl Connection {
         sent.map_err(|source| Error::io(Step::Request, source, deadline.whole))
     }
 
-    /// Sends a descriptor in a message of its own.
+    /// Sends a file descriptor in a message of its own.
     #[cfg(unix)]
     pub(crate) fn send_descriptor(
         &self,
@@ -44,12 +45,13 @@ impl Connection {
         sent.map_err(|source| Error::Io { step: Step::Descriptor, source })
     }
 
-    /// Returns whether a reply has begun within the time.
+    /// Returns whether a reply begins to arrive within the time `wait`.
     pub(crate) fn wait_readable(&mut self, wait: Duration) -> Result<bool, Error> {
         self.wire.wait_readable(wait).map_err(|source| Error::Io { step: Step::Reply, source })
     }
 
-    /// Reads the reply. Returns its payload if it is a success, or the runtime's refusal.
+    /// Reads the reply. Returns its payload if it is a success, or else the runtime's refusal as an
+    /// error.
     pub(crate) fn receive(
         &mut self,
         command: CommandId,
@@ -94,7 +96,7 @@ impl Connection {
         }
     }
 
-    /// Reads `wanted` bytes, or fewer if the connection ends.
+    /// Reads `wanted` bytes, or fewer if the connection ends before.
     fn read(&mut self, wanted: usize, step: Step, deadline: Deadline) -> Result<Vec<u8>, Error> {
         let mut read = Vec::new();
         let mut buffer = vec![0; wanted.min(MAX_READ_BYTES)];
@@ -133,7 +135,7 @@ impl Connection {
             .map_err(|fault| Error::Reply { command: command.id(), fault })
     }
 
-    /// Hands the wire over to the reader of the stream.
+    /// Returns the open connection and its recorder to the reader of a session's stream.
     pub(crate) fn into_parts(self) -> (Wire, Option<Tap>) {
         (self.wire, self.tap)
     }

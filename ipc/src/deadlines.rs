@@ -14,25 +14,26 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Deadlines {
-    /// Maximum time to connect and to write the request; on a port, until the runtime
-    /// connects again. 5 s.
+    /// Maximum time to connect and to write the request. On a port it is the time until the runtime
+    /// connects again. The default is 5 s.
     pub connect: Duration,
-    /// Maximum time from the request to the whole reply of an ordinary command. 10 s.
+    /// Maximum time from the request to the end of the reply, for an ordinary command. The default
+    /// is 10 s.
     pub reply: Duration,
-    /// Maximum time from the request of a session to its reply. 30 s.
+    /// Maximum time from the request of a session to its reply. The default is 30 s.
     pub start: Duration,
-    /// Maximum time from StopTracing to its reply and the end of the stream. 60 s.
+    /// Maximum time from StopTracing to its reply and the end of the stream. The default is 60 s.
     pub stop: Duration,
-    /// Maximum silence while a session is being stopped, and maximum wait for the connection on
-    /// which the stop is sent. 2 s, because a process that sends nothing for so long is frozen or
-    /// deadlocked, and a user waits for the end.
+    /// Maximum time without bytes while a session is being stopped, and maximum wait for the
+    /// connection on which the stop is sent. The default is 2 s, because a process that sends
+    /// nothing for so long is frozen or deadlocked, and a user waits for the end.
     pub drain: Duration,
-    /// Maximum time until a dump is written. 10 min.
+    /// Maximum time until a dump is written. The default is 10 min.
     pub dump: Duration,
-    /// Maximum time until a startup hook has run. 60 s.
+    /// Maximum time until a startup hook has run. The default is 60 s.
     pub startup_hook: Duration,
-    /// Maximum time until a profiler is attached, added to the timeout that its request
-    /// states. 30 s.
+    /// Maximum time until a profiler is attached, in addition to the timeout in the request. The
+    /// default is 30 s.
     pub profiler: Duration,
 }
 
@@ -77,7 +78,7 @@ impl Deadlines {
     }
 }
 
-/// A moment after which a wait ends.
+/// A time limit for a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline {
     start: Instant,

@@ -1,5 +1,5 @@
-//! Errors, in three kinds: a request that must not be sent ([`RequestError`]), an invalid
-//! reply ([`ReplyFault`]), and everything that can fail in between ([`Error`]).
+//! Errors, in three kinds: a request that must not be sent ([`RequestError`]), an invalid reply
+//! ([`ReplyFault`]), and everything else that can fail in between ([`Error`]).
 
 use crate::command_id::CommandId;
 use crate::hresult::HResult;
@@ -12,25 +12,25 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// The text may not be empty.
+    /// A text that must not be empty is empty; its kind.
     Empty(&'static str),
-    /// The text contains a NUL, which ends strings on the wire.
+    /// A text contains a NUL, which would end the string; the kind of the text.
     Nul(&'static str),
-    /// The text contains a character that cannot be sent to the target.
+    /// A text contains a character that cannot be sent to the target.
     Character {
-        /// Kind of the text.
+        /// Kind of the text, such as a name.
         what: &'static str,
-        /// The character.
+        /// The character that cannot be sent.
         character: char,
     },
-    /// The whole message would not fit the 16-bit size of the header.
+    /// The message is too long for the 16-bit size in its header.
     TooLong {
-        /// Bytes of header and payload.
+        /// Length of header and payload, in bytes.
         bytes: usize,
     },
-    /// A session needs at least one provider.
+    /// There is no provider, but a session needs at least one.
     NoProviders,
-    /// There are more than 1,000 providers, which would crash a runtime.
+    /// There are more than 1,000 providers, which would crash a runtime; their number.
     TooManyProviders(usize),
     /// A provider is named twice, with arguments that contradict each other.
     ConflictingArguments {
@@ -39,33 +39,34 @@ pub enum RequestError {
         /// The argument that is given two values; empty if whole filter strings differ.
         key: String,
     },
-    /// A provider is named twice, and its entries cannot be merged.
+    /// A provider is named twice, and its entries cannot be merged; its name.
     DuplicateProvider(String),
-    /// A user_events provider has neither a default tracepoint nor a set.
+    /// A provider of a user_events session has neither a default tracepoint nor a set of event ids;
+    /// its name.
     NoTracepoint(String),
-    /// A tracepoint set has no event ids.
+    /// A tracepoint has a set without event ids; the tracepoint's name.
     EmptyTracepointSet(String),
-    /// An event id is in two tracepoint sets.
+    /// An event id is in the sets of two tracepoints.
     DuplicateTracepointEvent {
         /// Name of the provider.
         provider: String,
         /// The event id that is named twice.
         event_id: u32,
     },
-    /// The command cannot carry an option.
+    /// The command cannot express an option.
     Inexpressible {
-        /// The command.
+        /// The command that lacks the option.
         command: CommandId,
-        /// The option.
+        /// Name of the option.
         what: &'static str,
     },
-    /// The target could not load the startup hook; loading it would kill the target.
+    /// The target could not load the startup hook, and the attempt would crash it; the reason.
     StartupHook(String),
-    /// A text is no valid port address.
+    /// A text is not a valid port address.
     PortAddress {
-        /// The text as given.
+        /// The text that was parsed.
         text: String,
-        /// What is wrong with it.
+        /// What is wrong with the text.
         reason: &'static str,
     },
 }
@@ -129,29 +130,29 @@ impl std::error::Error for RequestError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReplyFault {
-    /// The first 14 bytes are not the protocol's.
+    /// The first 14 bytes are not the magic of the protocol; the bytes.
     Magic([u8; 14]),
-    /// The size in the header is below the header's own 20 bytes.
+    /// The size in the header is less than the 20 bytes of the header; the size.
     Size(u16),
-    /// A frame that is not a reply of a server.
+    /// The frame is not a reply of a server.
     NotAReply {
         /// Command set in the header.
         set: u8,
         /// Command id in the header.
         id: u8,
     },
-    /// A field does not fit into the rest of the payload.
+    /// A field is longer than the rest of the payload.
     Truncated {
         /// Offset of the field.
         offset: usize,
         /// Name of the field.
         field: &'static str,
-        /// Bytes that the field needs.
+        /// Number of bytes that the field needs.
         needed: usize,
-        /// Bytes that are left.
+        /// Number of bytes that are left.
         left: usize,
     },
-    /// A string without its closing NUL.
+    /// A string has no closing NUL.
     Unterminated {
         /// Offset of the string.
         offset: usize,
@@ -162,17 +163,17 @@ pub enum ReplyFault {
     EndedEarly {
         /// Part of the reply that was being read.
         field: &'static str,
-        /// Bytes that are still missing.
+        /// Number of bytes that are still missing.
         missing: usize,
     },
     /// The reply to StopTracing names another session.
     SessionId {
-        /// Id in the request.
+        /// Id of the session in the request.
         asked: u64,
-        /// Id in the reply.
+        /// Id of the session in the reply.
         answered: u64,
     },
-    /// A success frame that carries a failure code.
+    /// A reply that is marked as a success contains the code of a failure.
     FailureInSuccess(HResult),
     /// The reply announces a length above the limit.
     Limit {
@@ -224,29 +225,29 @@ impl fmt::Display for ReplyFault {
 
 impl std::error::Error for ReplyFault {}
 
-/// The step at which a deadline passed or a connection failed.
+/// The step of a command or session at which a deadline passed or a connection failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Step {
-    /// Connecting to the endpoint.
+    /// Connect to the endpoint.
     Connect,
-    /// Waiting for the runtime to connect to the port.
+    /// Wait for the runtime to connect to the port.
     Accept,
-    /// Writing the request.
+    /// Write the request.
     Request,
-    /// Waiting for the reply.
+    /// Wait for the reply.
     Reply,
-    /// Reading the bytes after the reply.
+    /// Read the bytes after the reply.
     Continuation,
-    /// Stopping a session.
+    /// Stop a session.
     Stop,
-    /// Reading the rest of a stopped session.
+    /// Read the rest of a stopped session's stream.
     Drain,
-    /// Passing a file descriptor.
+    /// Send a file descriptor.
     Descriptor,
-    /// Opening the port.
+    /// Open the port.
     Listen,
-    /// Starting a program.
+    /// Start a program.
     Launch,
 }
 
@@ -271,29 +272,29 @@ impl fmt::Display for Step {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The request was not sent, because a runtime must not get it.
+    /// The request was not sent, because it would harm any runtime.
     Request(RequestError),
-    /// The request was not sent, because it would harm this target.
+    /// The request was not sent, because it would harm this particular target.
     Harmful {
-        /// The command.
+        /// The command of the request.
         command: CommandId,
-        /// The harm, in words.
+        /// Description of the harm.
         reason: String,
     },
     /// The runtime refused the command.
     Refused {
-        /// The command.
+        /// The command that was refused.
         command: CommandId,
-        /// Code of the refusal.
+        /// Code that the runtime gave as the reason.
         code: HResult,
-        /// The message beside the code; only GenerateCoreDump3 sends one.
+        /// The message in addition to the code; only GenerateCoreDump3 sends one.
         message: Option<String>,
     },
     /// The reply is invalid.
     Reply {
-        /// The command.
+        /// The command that the reply answers.
         command: CommandId,
-        /// What is wrong with it.
+        /// What is wrong with the reply.
         fault: ReplyFault,
     },
     /// The other side did not respond in time, for example because the target is stopped
@@ -301,36 +302,36 @@ pub enum Error {
     Deadline {
         /// Step that took too long.
         step: Step,
-        /// The deadline that passed.
+        /// The time limit that was exceeded.
         after: Duration,
     },
-    /// The connection ended before the reply: the process is gone, or closed the connection.
+    /// The connection ended before the reply, because the process ended or closed the connection.
     Gone {
-        /// What was under way.
+        /// Step that was under way.
         step: Step,
     },
     /// The operating system reported an error.
     Io {
-        /// What was under way.
+        /// Step that was under way.
         step: Step,
         /// Error of the operating system.
         source: io::Error,
     },
-    /// The socket belongs to another process than the expected one; nothing was sent.
+    /// The socket belongs to another process than expected, so nothing was sent.
     WrongPeer {
-        /// The expected process.
+        /// Id of the expected process.
         expected: u32,
-        /// The process that holds the socket.
+        /// Id of the process that holds the socket.
         found: u32,
     },
-    /// The transcript to replay is unreadable.
+    /// The transcript to replay cannot be parsed.
     Transcript {
-        /// Number of the line, from 1.
+        /// Number of the line, counted from 1.
         line: u64,
-        /// What is wrong with it.
+        /// What is wrong with the line.
         reason: &'static str,
     },
-    /// This platform has no such endpoint.
+    /// The platform does not support the operation; what is not supported.
     Unsupported(&'static str),
 }
 
@@ -385,7 +386,7 @@ impl From<RequestError> for Error {
 }
 
 impl Error {
-    /// Returns the code of a refusal.
+    /// Returns the code with which the runtime refused the command, if it did.
     pub fn code(&self) -> Option<HResult> {
         match self {
             Error::Refused { code, .. } => Some(*code),
@@ -398,12 +399,14 @@ impl Error {
         self.code() == Some(HResult::UNKNOWN_COMMAND)
     }
 
-    /// Returns whether the process or the system had no descriptor left for a connection.
+    /// Returns whether the error occurred because the process or the system had no descriptor left
+    /// for a connection.
     pub(crate) fn is_out_of_descriptors(&self) -> bool {
         matches!(self, Error::Io { source, .. } if is_out_of_descriptors(source))
     }
 
-    /// Makes an error from an I/O failure: a deadline, an ended connection, or another reason.
+    /// Makes an error from an I/O error: a deadline has passed, the connection has ended, or
+    /// anything else.
     pub(crate) fn io(step: Step, source: io::Error, after: Duration) -> Self {
         match source.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Error::Deadline { step, after },
@@ -415,14 +418,14 @@ impl Error {
     }
 }
 
-/// Returns whether the process or the system has no more descriptors.
+/// Returns whether an I/O error says that the process or the system has no more descriptors.
 #[cfg(unix)]
 pub(crate) fn is_out_of_descriptors(error: &io::Error) -> bool {
     use rustix::io::Errno;
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
-/// Returns `false`, because handles do not run out in practice on other systems.
+/// Returns `false`, because handles do not run out in practice on Windows.
 #[cfg(not(unix))]
 pub(crate) fn is_out_of_descriptors(_error: &io::Error) -> bool {
     false

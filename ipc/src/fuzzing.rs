@@ -1,4 +1,5 @@
-//! Reads any bytes as input from outside, for the fuzzer and for the replay of its corpus.
+//! Parses any bytes as input from outside. The fuzzer calls this, and a test that repeats the
+//! fuzzer's inputs.
 
 use crate::advertise::Advertise;
 use crate::command::collect::read_session_id;
@@ -10,7 +11,7 @@ use crate::message::{HEADER_BYTES, ReplyHeader};
 use crate::replay::Transcript;
 use std::io::{BufRead, BufReader};
 
-/// Reads bytes as each kind of message of a runtime, and as a transcript.
+/// Parses bytes as each kind of message from a runtime, and as a transcript.
 pub fn bytes_from_outside(bytes: &[u8]) {
     let _ = Advertise::read(bytes);
     if let Some(header) = bytes.first_chunk::<HEADER_BYTES>() {

@@ -1,12 +1,12 @@
-//! The 32-bit codes that a runtime returns when it refuses a request.
+//! The 32-bit codes in a runtime's replies, which give the reason for a refusal.
 
 use std::fmt;
 
-/// The answer code of a runtime: zero is success, the sign bit marks a failure.
+/// The result code of a runtime. Zero is success; a code with the sign bit is a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct HResult(pub u32);
 
-/// Code, symbolic name, and the meaning of the code with advice.
+/// The known codes, each with its symbolic name and a text with its meaning and advice.
 const KNOWN: &[(u32, &str, &str)] = &[
     (0x0000_0000, "S_OK", "the command was carried out"),
     (
@@ -84,26 +84,27 @@ const KNOWN: &[(u32, &str, &str)] = &[
 ];
 
 impl HResult {
-    /// Success.
+    /// The command was carried out.
     pub const OK: HResult = HResult(0);
-    /// The request could not be read.
+    /// The runtime could not parse the request.
     pub const BAD_ENCODING: HResult = HResult(0x8013_1384);
-    /// The runtime has no such command.
+    /// The runtime does not know the command.
     pub const UNKNOWN_COMMAND: HResult = HResult(0x8013_1385);
-    /// The first 14 bytes were not those of the protocol.
+    /// The first 14 bytes of the request were not the magic of the protocol.
     pub const UNKNOWN_MAGIC: HResult = HResult(0x8013_1386);
-    /// Unspecified failure; also the answer to a 65th session.
+    /// The command failed for a reason that is not specified. A runtime with 64 sessions refuses
+    /// another one with this code.
     pub const FAIL: HResult = HResult(0x8000_4005);
-    /// An argument was refused.
+    /// The runtime refused an argument.
     pub const INVALID_ARGUMENT: HResult = HResult(0x8007_0057);
-    /// A library could not be loaded.
+    /// The runtime could not load a library.
     pub const MODULE_NOT_FOUND: HResult = HResult(0x8007_007E);
-    /// The variable to unset was not set.
+    /// There was no environment variable of this name to remove.
     pub const VARIABLE_NOT_FOUND: HResult = HResult(0x8007_00CB);
-    /// The runtime is still suspended at startup.
+    /// The runtime is still suspended at startup, so the command is not available yet.
     pub const NOT_YET_AVAILABLE: HResult = HResult(0x8013_135B);
 
-    /// Returns whether the code is a success (sign bit clear).
+    /// Returns whether the code is a success, which is a code without the sign bit.
     pub const fn is_ok(self) -> bool {
         self.0 & 0x8000_0000 == 0
     }

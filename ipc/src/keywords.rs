@@ -23,100 +23,100 @@ macro_rules! named {
         impl Keywords {
             $($(#[$doc])* pub const $name: Keywords = Keywords($bit);)*
 
-            /// Names and bits, lowest bit first.
+            /// Names of the keywords and their bits, lowest bit first.
             const NAMES: &[(&str, u64)] = &[$((stringify!($name), $bit)),*];
         }
     };
 }
 
 named! {
-    /// Garbage collections.
+    /// Events of garbage collections.
     GC = 0x1;
-    /// Handles of the garbage collector.
+    /// Events of the garbage collector's handles.
     GC_HANDLE = 0x2;
-    /// Resolution of assemblies.
+    /// Events of the resolution of assemblies.
     ASSEMBLY_LOADER = 0x4;
-    /// Assemblies and modules that are loaded.
+    /// Events of assemblies and modules that are loaded.
     LOADER = 0x8;
-    /// Compiled methods.
+    /// Events of methods that are compiled at run time.
     JIT = 0x10;
-    /// Precompiled methods.
+    /// Events of methods that were compiled in advance.
     NGEN = 0x20;
-    /// Methods and modules that exist when the session starts.
+    /// Events about methods and modules that exist when the session starts.
     START_ENUMERATION = 0x40;
-    /// Methods and modules that exist when the session ends.
+    /// Events about methods and modules that exist when the session ends.
     END_ENUMERATION = 0x80;
-    /// Verification of names and signatures.
+    /// Events of the verification of names and signatures.
     SECURITY = 0x400;
-    /// Memory and processor time of application domains.
+    /// Events about the memory and processor time of application domains.
     APP_DOMAIN_RESOURCE_MANAGEMENT = 0x800;
-    /// Inlining and tail calls.
+    /// Events of inlining and tail calls.
     JIT_TRACING = 0x1000;
-    /// Stubs between managed and native code.
+    /// Events of stubs between managed and native code.
     INTEROP = 0x2000;
-    /// Waits for locks.
+    /// Events of waits for locks.
     CONTENTION = 0x4000;
-    /// Exceptions that are thrown and caught.
+    /// Events of exceptions that are thrown and caught.
     EXCEPTION = 0x8000;
-    /// Threads and the thread pool.
+    /// Events of threads and the thread pool.
     THREADING = 0x10000;
-    /// Maps from the IL of methods to their native code.
+    /// Events that map the IL of methods to their native code.
     JITTED_METHOD_IL_TO_NATIVE_MAP = 0x20000;
-    /// Suppresses events of precompiled methods, whatever other keywords say.
+    /// Suppresses events of methods that were compiled in advance, whatever other keywords say.
     OVERRIDE_AND_SUPPRESS_NGEN_EVENTS = 0x40000;
-    /// Types, with their names.
+    /// Events with the names of types.
     TYPE = 0x80000;
-    /// All objects of the heap.
+    /// Events about all objects on the heap.
     GC_HEAP_DUMP = 0x100000;
-    /// Allocations, up to 100 a second of each type.
+    /// Events of sampled allocations, up to 100 a second of each type.
     GC_SAMPLED_OBJECT_ALLOCATION_HIGH = 0x200000;
-    /// Objects that survive a collection, and objects that it moves.
+    /// Events about objects that survive a collection, and objects that it moves.
     GC_HEAP_SURVIVAL_AND_MOVEMENT = 0x400000;
-    /// A collection at the beginning of the session.
+    /// Makes the runtime collect garbage at the beginning of the session.
     MANAGED_HEAP_COLLECT = 0x800000;
-    /// Types of the objects in a dump of the heap.
+    /// Events about the types of the objects in a dump of the heap.
     GC_HEAP_AND_TYPE_NAMES = 0x1000000;
-    /// Allocations, up to 5 a second of each type.
+    /// Events of sampled allocations, up to 5 a second of each type.
     GC_SAMPLED_OBJECT_ALLOCATION_LOW = 0x2000000;
-    /// Modules, for tracking of performance.
+    /// Events about modules, for the tracking of performance.
     PERF_TRACK = 0x20000000;
-    /// Stacks for events that have none of their own.
+    /// Events with the stacks of other events that have none of their own.
     STACK = 0x40000000;
-    /// Work that is handed from one thread to another.
+    /// Events of work that is handed from one thread to another.
     THREAD_TRANSFER = 0x80000000;
-    /// The debugger.
+    /// Events of the debugger.
     DEBUGGER = 0x100000000;
-    /// Monitoring.
+    /// Events for monitoring.
     MONITORING = 0x200000000;
-    /// Symbols of modules that have no file.
+    /// Events with the symbols of modules that have no file.
     CODE_SYMBOLS = 0x400000000;
     /// Events of managed event sources.
     EVENT_SOURCE = 0x800000000;
-    /// Tiers of compilation.
+    /// Events about the tiers of compilation.
     COMPILATION = 0x1000000000;
-    /// Compilation in detail.
+    /// Events with details of compilation.
     COMPILATION_DIAGNOSTIC = 0x2000000000;
-    /// Methods in detail.
+    /// Events with details of methods.
     METHOD_DIAGNOSTIC = 0x4000000000;
-    /// Loading of types.
+    /// Events of the loading of types.
     TYPE_DIAGNOSTIC = 0x8000000000;
-    /// Counts of the JIT compiler for its profiles.
+    /// Events with the counts that the JIT compiler collects for its profiles.
     JIT_INSTRUMENTATION_DATA = 0x10000000000;
-    /// The profiler.
+    /// Events of the profiler.
     PROFILER = 0x20000000000;
-    /// Waits for handles.
+    /// Events of waits for handles.
     WAIT_HANDLE = 0x40000000000;
-    /// Allocations, sampled at random by their bytes.
+    /// Events of allocations that are sampled at random, by their bytes.
     ALLOCATION_SAMPLING = 0x80000000000;
 }
 
 impl Keywords {
-    /// No keyword. Only events without keywords come.
+    /// No keyword. Only events without keywords are sent.
     pub const NONE: Keywords = Keywords(0);
     /// All keywords, with or without a name.
     pub const ALL: Keywords = Keywords(u64::MAX);
 
-    /// Returns the bits.
+    /// Returns the keywords as bits.
     pub const fn bits(self) -> u64 {
         self.0
     }
@@ -126,7 +126,7 @@ impl Keywords {
         self.0 & others.0 == others.0
     }
 
-    /// Returns the keywords of both sets; constants cannot use the operator `|`.
+    /// Returns the keywords of both sets; constant expressions cannot use the operator `|`.
     #[must_use]
     pub const fn with(self, others: Keywords) -> Keywords {
         Keywords(self.0 | others.0)
@@ -160,8 +160,8 @@ impl BitOrAssign for Keywords {
 }
 
 impl fmt::Display for Keywords {
-    /// Writes `GC | EXCEPTION`, with the bits that have no name in hexadecimal, or `0x0`
-    /// for none.
+    /// Writes names joined by `|`, such as `GC | EXCEPTION`. Bits without a name follow in
+    /// hexadecimal. Without any keyword, writes `0x0`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut left = self.0;
         for (name, bit) in Keywords::NAMES {

@@ -2,7 +2,7 @@
 //!
 //! The program starts with `DOTNET_DiagnosticPorts` set to a port of this process, so its runtime
 //! waits to be resumed. Its children inherit the variable and wait, too; they are resumed at once,
-//! or given out like the program itself.
+//! or returned like the program itself.
 
 use crate::command::process::SetEnvironmentVariable;
 use crate::deadlines::Deadlines;
@@ -18,18 +18,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 const VARIABLE: &str = "DOTNET_DiagnosticPorts";
-/// Interval at which a program that has not arrived is checked for having ended.
+/// Interval at which it is checked whether a program that has not connected yet has ended.
 const ARRIVAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Treatment of .NET processes that the program starts.
+/// What happens to further .NET processes that the program starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Children {
-    /// The first runtime that arrives is returned, and all others are resumed at once.
-    /// The variable is removed from the first one's environment before it runs, so that
-    /// its own children start normally.
+    /// The first runtime that connects is returned, and all others are resumed at once. The
+    /// variable is removed from the first one's environment before it runs, so that its own
+    /// children start normally.
     Resume,
-    /// All runtimes are returned, and each waits until it is resumed.
+    /// All runtimes are returned, and each waits until the caller resumes it.
     GiveOut,
 }
 
@@ -56,21 +56,21 @@ impl Launch {
         }
     }
 
-    /// Sets the treatment of .NET processes that the program starts.
+    /// Sets what happens to further .NET processes that the program starts.
     #[must_use]
     pub fn children(mut self, children: Children) -> Self {
         self.children = children;
         self
     }
 
-    /// Sets the deadlines of the runtimes.
+    /// Sets the deadlines for commands to the runtimes.
     #[must_use]
     pub fn deadlines(mut self, deadlines: Deadlines) -> Self {
         self.deadlines = deadlines;
         self
     }
 
-    /// Records all connections.
+    /// Sets the recorder, which records all connections.
     #[must_use]
     pub fn recorder(mut self, recorder: Recorder) -> Self {
         self.recorder = Some(recorder);
@@ -168,15 +168,15 @@ impl Launched {
         self.0.as_ref().map(|running| running.child.id())
     }
 
-    /// Returns the child process. It has the standard streams that the caller made pipes.
+    /// Returns the child process. The child has those standard streams that the caller made pipes.
     pub fn child(&mut self) -> Option<&mut Child> {
         self.0.as_mut().map(|running| &mut running.child)
     }
 
-    /// Returns the next runtime to trace: only the first, or with [`Children::GiveOut`] each. The
-    /// runtime waits until it is resumed. Returns `None` if no runtime came in time, or if the
-    /// program ended without one, because it is no .NET program or its diagnostics are switched
-    /// off.
+    /// Returns the next runtime to trace, which waits until it is resumed. With
+    /// [`Children::Resume`] that is only the first runtime. Returns `None` if no runtime connected
+    /// in time, or if the program ended without one, because it is no .NET program or its
+    /// diagnostics are switched off.
     ///
     /// # Errors
     /// The system does not report whether the program runs.
@@ -203,13 +203,13 @@ impl Launched {
         }
     }
 
-    /// Takes the ids of .NET processes of the program that were resumed without being given out, as
+    /// Takes the ids of the program's .NET processes that were resumed without being returned, as
     /// [`Port::let_go`] does.
     pub fn let_go(&self) -> Vec<u64> {
         self.0.as_ref().map_or_else(Vec::new, |running| running.port.let_go())
     }
 
-    /// Returns the number of runtimes that were resumed for lack of descriptors, as
+    /// Returns the number of runtimes that were resumed because descriptors ran out, as
     /// [`Port::turned_away`] does.
     pub fn turned_away(&self) -> u64 {
         self.0.as_ref().map_or(0, |running| running.port.turned_away())
@@ -221,7 +221,7 @@ impl Launched {
         self.0.as_ref().map(|running| running.port.resumer())
     }
 
-    /// Returns how the program ended, if it has.
+    /// Returns how the program ended, if it has ended.
     ///
     /// # Errors
     /// The system does not report it.
@@ -229,8 +229,9 @@ impl Launched {
         self.0.as_mut().map_or(Ok(None), RunningProgram::exited)
     }
 
-    /// Resumes processes that start from now on, even with [`Children::GiveOut`]. Call this when
-    /// you do not call [`Launched::next`] any more, and do not call [`Launched::wait`] yet.
+    /// Resumes all processes that start from now on, even with [`Children::GiveOut`]. Call this if
+    /// you will not call [`Launched::next`] any more, but do not wait for the program's end with
+    /// [`Launched::wait`] yet.
     pub fn resume_newcomers(&self) {
         if let Some(running) = &self.0 {
             running.port.resume_newcomers();
@@ -266,8 +267,8 @@ impl RunningProgram {
         Ok(self.status)
     }
 
-    /// Restores the variable in the program's environment. .NET 5 cannot do that; its children are
-    /// resumed like others.
+    /// Removes the port from the program's environment, so that its children start normally. .NET 5
+    /// cannot do that; its children are resumed like others.
     fn take_back(&self, arrival: &Arrival) {
         let before = self.before.as_deref().and_then(OsStr::to_str);
         let variable = match before {
@@ -279,7 +280,8 @@ impl RunningProgram {
         }
     }
 
-    /// Returns whether a process lives that has the port in its environment and has not connected.
+    /// Returns whether a process is running that has the port in its environment and has not
+    /// connected yet.
     #[cfg(target_os = "linux")]
     fn is_awaited(&self) -> bool {
         let resumed = self.port.resumed_pids();
@@ -322,7 +324,7 @@ impl Drop for Launched {
     }
 }
 
-/// A directory for the port's socket that only the owner can enter.
+/// A directory for the port's socket. Only the owner can enter it.
 #[derive(Debug)]
 struct PrivateDirectory {
     path: PathBuf,
@@ -354,7 +356,7 @@ impl PrivateDirectory {
         Err(Error::Io { step: Step::Listen, source: last })
     }
 
-    /// Returns the port's address: a socket in the directory, or a pipe that is named like the
+    /// Returns the port's address: a socket in the directory, or a pipe with the name of the
     /// directory.
     fn address(&self) -> String {
         let name = if cfg!(windows) {

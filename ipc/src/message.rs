@@ -39,7 +39,7 @@ impl Message {
         self.id
     }
 
-    /// Returns header and payload, as sent.
+    /// Returns header and payload in the form in which they are sent.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -64,7 +64,7 @@ impl fmt::Debug for Message {
     }
 }
 
-/// Builds one message.
+/// Encodes one message.
 #[derive(Debug)]
 pub(crate) struct Writer {
     id: CommandId,
@@ -104,13 +104,13 @@ impl Writer {
         self
     }
 
-    /// Writes a count of items. If a count does not fit 32 bits, the message is far too long, and
-    /// [`Writer::finish`] refuses it.
+    /// Writes the number of items in a list. If it does not fit 32 bits, the message is far too
+    /// long, and [`Writer::finish`] refuses it.
     pub(crate) fn count(&mut self, items: usize) -> &mut Self {
         self.u32(u32::try_from(items).unwrap_or(u32::MAX))
     }
 
-    /// Writes a string with its count and closing NUL.
+    /// Writes the length of a string, the string and a closing NUL.
     pub(crate) fn string(&mut self, text: &str) -> &mut Self {
         let units: Vec<u16> = text.encode_utf16().chain([0]).collect();
         self.count(units.len());
@@ -120,7 +120,7 @@ impl Writer {
         self
     }
 
-    /// Writes a string, or the null string (count 0).
+    /// Writes a string, or the null string for `None`, which has the length 0.
     pub(crate) fn nullable(&mut self, text: Option<&str>) -> &mut Self {
         match text {
             Some(text) => self.string(text),
@@ -128,8 +128,8 @@ impl Writer {
         }
     }
 
-    /// Sets the size and returns the message. Fails if it is longer than its 16-bit size can
-    /// express.
+    /// Writes the size into the header and returns the message. Fails if the size does not fit its
+    /// 16 bits.
     pub(crate) fn finish(mut self) -> Result<Message, RequestError> {
         let size = u16::try_from(self.bytes.len())
             .map_err(|_| RequestError::TooLong { bytes: self.bytes.len() })?;
@@ -140,17 +140,17 @@ impl Writer {
     }
 }
 
-/// The header of a reply that has been checked.
+/// The header of a reply, which has been checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReplyHeader {
     /// Whether the reply is a success.
     pub(crate) ok: bool,
-    /// Number of bytes after the header.
+    /// Number of bytes in the payload after the header.
     pub(crate) payload_bytes: usize,
 }
 
 impl ReplyHeader {
-    /// Reads the 20 bytes. Refuses a wrong magic, a size below 20 and anything that is
+    /// Parses the 20 bytes of a header. Refuses a wrong magic, a size below 20 and anything that is
     /// not a reply.
     pub(crate) fn read(bytes: [u8; HEADER_BYTES]) -> Result<Self, ReplyFault> {
         let mut reader = Reader::new(&bytes);
@@ -171,7 +171,7 @@ impl ReplyHeader {
     }
 }
 
-/// Reads values from the payload of a reply. Every error has the offset and the name of the field.
+/// Reads values from the payload of a reply. Each error has the offset and the name of the field.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'d> {
     rest: &'d [u8],
@@ -234,8 +234,8 @@ impl<'d> Reader<'d> {
         self.array(field).map(Guid::from_bytes)
     }
 
-    /// Reads a string, or `None` for the null string (count 0). Units that are not UTF-16 become
-    /// U+FFFD.
+    /// Reads a string, or `None` for the null string, which has the length 0. Invalid UTF-16
+    /// becomes U+FFFD.
     pub(crate) fn nullable(&mut self, field: &'static str) -> Result<Option<String>, ReplyFault> {
         let offset = self.offset;
         let units = self.u32(field)?;
@@ -256,7 +256,7 @@ impl<'d> Reader<'d> {
     }
 }
 
-/// Checks a string that the runtime needs: not empty, and no NUL inside.
+/// Checks a string that must not be empty: it must also contain no NUL.
 pub(crate) fn required(text: &str, what: &'static str) -> Result<String, RequestError> {
     if text.is_empty() {
         return Err(RequestError::Empty(what));
@@ -264,7 +264,7 @@ pub(crate) fn required(text: &str, what: &'static str) -> Result<String, Request
     without_nul(text, what)
 }
 
-/// Checks that a string has no NUL inside.
+/// Checks that a string contains no NUL.
 pub(crate) fn without_nul(text: &str, what: &'static str) -> Result<String, RequestError> {
     if text.contains('\0') { Err(RequestError::Nul(what)) } else { Ok(text.to_owned()) }
 }

@@ -15,7 +15,7 @@ pub(crate) struct Process {
     pub(crate) pid: u32,
 }
 
-/// The fields of `/proc/PID/stat` that are needed.
+/// Fields of `/proc/PID/stat` that this crate uses.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) command: String,
@@ -23,12 +23,12 @@ pub(crate) struct Stat {
     pub(crate) start_ticks: u64,
 }
 
-/// The fields of `/proc/PID/status` that are needed.
+/// Fields of `/proc/PID/status` that this crate uses.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Status {
     /// Effective user id.
     pub(crate) owner: Option<u32>,
-    /// Process id in the innermost namespace, if there is more than one.
+    /// Process id in the innermost namespace, if there are several.
     pub(crate) own_pid: Option<u32>,
 }
 
@@ -64,7 +64,7 @@ impl Process {
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Reads the environment. Returns `None` if it may not be read.
+    /// Reads the environment variables of the process. Returns `None` if they may not be read.
     pub(crate) fn environment(&self) -> Option<Vec<Variable>> {
         let bytes = fs::read(self.directory.join("environ")).ok()?;
         let entries = bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
@@ -80,8 +80,8 @@ impl Process {
         Some(variables.collect())
     }
 
-    /// Returns the bytes of `TMPDIR`, since paths need not be Unicode, or `/tmp` if it is empty or
-    /// missing.
+    /// Returns the directory that `TMPDIR` of the process names, or `/tmp` if the variable is empty
+    /// or missing. Its bytes are not converted, since paths need not be Unicode.
     pub(crate) fn temporary_directory(&self) -> Option<PathBuf> {
         let bytes = fs::read(self.directory.join("environ")).ok()?;
         let value = bytes.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(b"TMPDIR="));
@@ -113,33 +113,33 @@ impl Process {
         fs::read_link(self.directory.join("ns").join(kind)).ok().map(PathBuf::into_os_string)
     }
 
-    /// Returns the path of the process's root directory, or `None` if it may not be read.
+    /// Returns the path of the root directory of the process, or `None` if it may not be read.
     pub(crate) fn root_target(&self) -> Option<PathBuf> {
         fs::read_link(self.root()).ok()
     }
 
-    /// Returns the link through which this process reaches the process's root directory.
+    /// Returns the path by which the current process reaches the root directory of the process.
     pub(crate) fn root(&self) -> PathBuf {
         self.directory.join("root")
     }
 
-    /// Returns whether a .NET runtime is loaded, or `false` if that may not be read.
+    /// Returns whether a .NET runtime is loaded. Returns `false` if that may not be read.
     pub(crate) fn has_runtime(&self) -> bool {
         // `memfd:doublemapper` marks a runtime inside a program of a single file.
         let marks = ["libcoreclr.so", "memfd:doublemapper"];
         self.text("maps").is_some_and(|maps| marks.iter().any(|mark| maps.contains(mark)))
     }
 
-    /// Returns the path of `libcoreclr.so` as the process sees it, or `None` if it is not loaded,
-    /// or that may not be read.
+    /// Returns the path of `libcoreclr.so` as the process sees it. Returns `None` if the library is
+    /// not loaded, or that may not be read.
     pub(crate) fn runtime_library(&self) -> Option<PathBuf> {
         let maps = self.text("maps")?;
         let line = maps.lines().find(|line| line.ends_with("/libcoreclr.so"))?;
         line.find('/').and_then(|at| line.split_at_checked(at)).map(|(_, path)| PathBuf::from(path))
     }
 
-    /// Returns the paths of the Unix sockets that the process has bound, byte for byte as it bound
-    /// them.
+    /// Returns the paths of the Unix sockets that the process has bound, with exactly the bytes
+    /// that it used.
     pub(crate) fn bound_sockets(&self) -> Vec<PathBuf> {
         let Ok(descriptors) = fs::read_dir(self.directory.join("fd")) else { return Vec::new() };
         let links = descriptors.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
@@ -159,8 +159,8 @@ impl Process {
     }
 }
 
-/// Parses `stat`. The command is between the first `(` and the last `)`, and may contain
-/// both.
+/// Parses the text of `stat`. The name of the command is between the first `(` and the last `)`,
+/// and may contain both.
 fn parse_stat(text: &str) -> Option<Stat> {
     let (head, tail) = text.rsplit_once(')')?;
     let (_, command) = head.split_once('(')?;
@@ -182,8 +182,8 @@ fn parse_status(text: &str) -> Status {
     Status { owner, own_pid }
 }
 
-/// Returns the reason why a process cannot write dumps: its runtime lacks `createdump`, or may not
-/// run it. Returns `None` if it can, or if that is unknown.
+/// Returns the reason why a process cannot write dumps: its runtime lacks `createdump`, or it may
+/// not run that program. Returns `None` if it can, or if that is unknown.
 ///
 /// Quirk: if .NET Core 3.1 cannot run `createdump`, a copy of the process stays behind, with all
 /// its descriptors.

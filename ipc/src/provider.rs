@@ -1,8 +1,8 @@
 //! The events that a session requests: providers with keywords, level, arguments and event filters.
 //!
-//! A runtime uses only the first entry of a name, sends no events if an event id is listed twice,
-//! and crashes if there are too many providers. So [`Providers`] merges, deduplicates and counts
-//! them before anything is sent.
+//! If a name has several entries, a runtime uses only the first entry of a name, sends no events if
+//! an event id is listed twice, and crashes if there are too many providers. So [`Providers`]
+//! merges, deduplicates and counts them before anything is sent.
 
 use crate::arguments::Arguments;
 use crate::error::RequestError;
@@ -12,26 +12,26 @@ use crate::message::required;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// The most verbose level of events that a session requests from a provider.
+/// The level up to which a session requests events from a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// Level 0: no filter by level, all events.
+    /// Level 0: all events, whatever their level.
     LogAlways,
-    /// Level 1.
+    /// Level 1: critical errors only.
     Critical,
-    /// Level 2.
+    /// Level 2: errors and more severe events.
     Error,
-    /// Level 3.
+    /// Level 3: warnings and more severe events.
     Warning,
-    /// Level 4.
+    /// Level 4: information and more severe events.
     Informational,
-    /// Level 5.
+    /// Level 5: details and more severe events.
     Verbose,
 }
 
 impl Level {
-    /// Returns the number on the wire, 0 to 5.
+    /// Returns the level as the number that messages contain, 0 to 5.
     pub fn number(self) -> u32 {
         match self {
             Level::LogAlways => 0,
@@ -43,7 +43,8 @@ impl Level {
         }
     }
 
-    /// Returns the level of a number. Runtimes refuse numbers above 5.
+    /// Returns the level with a number. Runtimes refuse numbers above 5, for which this returns
+    /// `None`.
     pub fn from_number(number: u32) -> Option<Self> {
         const ALL: [Level; 6] = [
             Level::LogAlways,
@@ -56,7 +57,7 @@ impl Level {
         ALL.into_iter().find(|level| level.number() == number)
     }
 
-    /// Returns the level that lets more events pass; level 0 lets all pass.
+    /// Returns that of two levels which lets more events pass. Level 0 lets all pass.
     fn or(self, other: Level) -> Level {
         match (self, other) {
             (Level::LogAlways, _) | (_, Level::LogAlways) => Level::LogAlways,
@@ -66,29 +67,29 @@ impl Level {
     }
 }
 
-/// A filter by event id, which applies to the events that keywords and level let pass. Needs
+/// A filter by event id, which applies to the events that keywords and level let pass. It needs
 /// CollectTracing5 (.NET 10).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EventFilter {
-    /// Only events of these ids pass.
+    /// Only events with these ids pass.
     Only(BTreeSet<u32>),
-    /// All events pass except events of these ids.
+    /// All events pass except those with these ids.
     Except(BTreeSet<u32>),
 }
 
 impl EventFilter {
-    /// Lets only events of these ids pass. A repeated id counts once.
+    /// Makes a filter that lets only events with these ids pass. A repeated id counts once.
     pub fn only(ids: impl IntoIterator<Item = u32>) -> Self {
         EventFilter::Only(ids.into_iter().collect())
     }
 
-    /// Lets all events pass except events of these ids.
+    /// Makes a filter that lets all events pass except those with these ids.
     pub fn except(ids: impl IntoIterator<Item = u32>) -> Self {
         EventFilter::Except(ids.into_iter().collect())
     }
 
-    /// Returns whether an event of this id passes.
+    /// Returns whether an event with this id passes.
     pub fn passes(&self, event_id: u32) -> bool {
         match self {
             EventFilter::Only(ids) => ids.contains(&event_id),
@@ -96,7 +97,7 @@ impl EventFilter {
         }
     }
 
-    /// Returns a filter that lets every event pass that one of both lets pass.
+    /// Returns a filter that lets an event pass if one of two filters does.
     fn or(self, other: EventFilter) -> EventFilter {
         use EventFilter::{Except, Only};
         match (self, other) {
@@ -108,7 +109,8 @@ impl EventFilter {
         }
     }
 
-    /// Writes enable u8, count u32, ids u32; enable 0 means "all but", 1 means "only".
+    /// Writes the filter: enable u8, count u32, ids u32. Enable 0 means all events but these ids, 1
+    /// means only these.
     fn write(filter: Option<&EventFilter>, writer: &mut Writer) {
         let none = BTreeSet::new();
         let (enable, ids) = match filter {
@@ -142,13 +144,12 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Keywords that managed event sources reserve. A session without them lacks events that have
-    /// no keyword: all of these up to .NET 6, and on every version those written by `WriteEvent(id,
-    /// params object[])`.
+    /// Keywords that managed event sources reserve. Without them, a session lacks events that have
+    /// no keyword. Up to .NET 6 that concerns all such events, later only those written by
+    /// `WriteEvent(id, params object[])`.
     pub const SESSION_KEYWORDS: u64 = 0xF000_0000_0000;
 
-    /// Requests all keywords of the provider at level Informational. Names are
-    /// case-sensitive.
+    /// Makes a provider with all keywords at level Informational. Names are case-sensitive.
     ///
     /// # Errors
     /// The name is empty or contains a NUL.
@@ -163,15 +164,15 @@ impl Provider {
         })
     }
 
-    /// Requests only events that have one of these keywords, or none at all.
+    /// Requests only events that have one of these keywords or no keyword at all.
     #[must_use]
     pub fn keywords(mut self, keywords: impl Into<Keywords>) -> Self {
         (self.keywords, self.exact) = (keywords.into().bits(), false);
         self
     }
 
-    /// Requests exactly these keywords, without [`Provider::SESSION_KEYWORDS`], so some events
-    /// without a keyword do not come.
+    /// Requests exactly these keywords, without [`Provider::SESSION_KEYWORDS`], so that some events
+    /// without a keyword are not sent.
     #[must_use]
     pub fn exact_keywords(mut self, keywords: impl Into<Keywords>) -> Self {
         (self.keywords, self.exact) = (keywords.into().bits(), true);
@@ -199,23 +200,23 @@ impl Provider {
         self
     }
 
-    /// Returns the name.
+    /// Returns the name of the provider.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the keywords as sent, with [`Provider::SESSION_KEYWORDS`] unless they are
-    /// exact.
+    /// Returns the keywords that are sent. They contain [`Provider::SESSION_KEYWORDS`] unless exact
+    /// keywords were requested.
     pub fn wire_keywords(&self) -> u64 {
         if self.exact { self.keywords } else { self.keywords | Self::SESSION_KEYWORDS }
     }
 
-    /// Returns the level.
+    /// Returns the level up to which events are requested.
     pub fn wanted_level(&self) -> Level {
         self.level
     }
 
-    /// Returns the arguments as sent.
+    /// Returns the arguments as the string that is sent, or `None` for the null string.
     pub fn wire_arguments(&self) -> Option<String> {
         self.arguments.wire()
     }
@@ -230,7 +231,7 @@ impl Provider {
         self.filter.as_ref()
     }
 
-    /// Returns a provider that requests the events of both: keywords, filters and arguments are
+    /// Returns a provider that requests the events of both. Keywords, filters and arguments are
     /// combined, and the more verbose level counts. If one has no filter, the result has none.
     fn merge(self, other: Provider) -> Result<Provider, RequestError> {
         let keywords = self.wire_keywords() | other.wire_keywords();
@@ -247,20 +248,20 @@ impl Provider {
         })
     }
 
-    /// Writes u64 keywords, u32 level, string name, string arguments.
+    /// Writes the provider: u64 keywords, u32 level, string name, string arguments.
     pub(crate) fn write(&self, writer: &mut Writer) {
         writer.u64(self.wire_keywords()).u32(self.level.number()).string(&self.name);
         writer.nullable(self.arguments.wire().as_deref());
     }
 
-    /// Writes the provider like [`Provider::write`], then its event filter.
+    /// Writes the provider as [`Provider::write`] does, then its event filter.
     pub(crate) fn write_with_filter(&self, writer: &mut Writer) {
         self.write(writer);
         EventFilter::write(self.filter.as_ref(), writer);
     }
 }
 
-/// One to 1,000 providers with different names.
+/// The providers of a session: one to 1,000 providers with different names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Providers(Vec<Provider>);
 
@@ -269,7 +270,8 @@ impl Providers {
     pub const MAX_COUNT: usize = 1000;
 
     /// Merges providers of one name: keywords, arguments and event filters are combined, and the
-    /// more verbose level counts. They stay in the order in which their names first appear.
+    /// more verbose level counts. The providers stay in the order in which their names first
+    /// appear.
     ///
     /// # Errors
     /// There is no provider, there are more than [`Providers::MAX_COUNT`] after merging, or
@@ -316,7 +318,7 @@ impl<'p> IntoIterator for &'p Providers {
 }
 
 impl fmt::Display for Provider {
-    /// Writes `Name:keywords:level:arguments`, as tools do.
+    /// Writes `Name:keywords:level:arguments`, as tools write it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:0x{:x}:{}", self.name, self.wire_keywords(), self.level.number())?;
         self.arguments.wire().map_or(Ok(()), |arguments| write!(f, ":{arguments}"))

@@ -21,26 +21,28 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Interval at which waiting threads check whether the replay is over.
+/// Interval at which waiting threads check whether the replay has ended.
 const END_CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// Maximum time of a write. The end of the replay closes connections, which ends a write sooner.
+/// Maximum time of a write. A write ends sooner if the replay ends, because that closes the
+/// connection.
 const MAX_WRITE_TIME: Duration = Duration::from_secs(600);
 
-/// A transcript in memory.
+/// A transcript of recorded connections, in memory.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
     connections: Vec<Recorded>,
 }
 
-/// A recorded connection: its request, and the bytes that came back with their times.
+/// A recorded connection: its request, and the bytes that the runtime sent, each piece with its
+/// time.
 #[derive(Clone, Debug, Default)]
 struct Recorded {
     advertise: Option<Advertise>,
     request: Vec<u8>,
-    /// Time of the request.
+    /// Time of the request since the start of the recording.
     asked: Duration,
     received: Vec<(Duration, Vec<u8>)>,
-    /// Whether the process closed the connection.
+    /// Whether the runtime closed the connection.
     ended: bool,
 }
 
@@ -49,7 +51,7 @@ impl Recorded {
         command_of(&self.request)
     }
 
-    /// Returns the id of the session that began on this connection.
+    /// Returns the id of the session that the request on this connection started, if it did.
     fn session(&self) -> Option<u64> {
         let command = self.command()?;
         let starts = command.set == 2 && (2..=7).contains(&command.id);
@@ -58,7 +60,7 @@ impl Recorded {
         bytes.try_into().ok().map(bytes::u64)
     }
 
-    /// Returns the id of the session that was stopped on this connection.
+    /// Returns the id of the session that the request on this connection stopped, if it did.
     fn stops(&self) -> Option<u64> {
         let bytes =
             self.request.get(20..28).filter(|_| self.command() == Some(CommandId::STOP_TRACING))?;
@@ -72,8 +74,8 @@ fn command_of(request: &[u8]) -> Option<CommandId> {
 }
 
 impl Transcript {
-    /// Reads the transcript of a [`crate::Recorder`]. A recording that broke off is read as far as
-    /// it goes.
+    /// Reads a transcript that a [`crate::Recorder`] wrote. An incomplete transcript is read up to
+    /// its end.
     ///
     /// # Errors
     /// [`Error::Transcript`] with line and reason.
@@ -135,8 +137,8 @@ impl Transcript {
 }
 
 impl Recorded {
-    /// Adds bytes that came back. Pieces of the first reply are joined, so that the first entry is
-    /// a whole reply.
+    /// Adds bytes that the runtime sent. Pieces of the first reply are joined, so that the first
+    /// entry is a whole reply.
     fn append(&mut self, time: Duration, bytes: Vec<u8>) {
         match self.received.as_mut_slice() {
             [(_, reply)] if reply.len() < frame_bytes(reply) => reply.extend(bytes),
@@ -145,7 +147,7 @@ impl Recorded {
     }
 }
 
-/// Returns the size of the frame at the beginning of these bytes.
+/// Returns the size of the frame at the beginning of the bytes, according to its header.
 fn frame_bytes(bytes: &[u8]) -> usize {
     match bytes.get(14..16) {
         Some(&[low, high]) => usize::from(bytes::u16([low, high])),
@@ -160,11 +162,11 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     if rest.is_empty() { bytes } else { None }
 }
 
-/// Speed at which a transcript is played.
+/// Speed at which a transcript is replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Pace {
-    /// With the recorded pauses.
+    /// With the pauses that were recorded.
     AsRecorded,
     /// As fast as the client reads.
     AtOnce,
@@ -204,7 +206,7 @@ struct Played {
 }
 
 impl Replay {
-    /// Plays at an address: a socket's path or `tcp://host:port`.
+    /// Replays the transcript at an address: a socket's path or `tcp://host:port`.
     ///
     /// # Errors
     /// The system refuses the listener; [`Error::Unsupported`] for pipes on other systems than
@@ -227,8 +229,8 @@ impl Replay {
         Ok(Replay { stage, endpoint, threads: vec![thread] })
     }
 
-    /// Plays the runtimes that connected to a port when it was recorded. Each connects to this
-    /// port, and again after each command.
+    /// Replays the runtimes that connected to a port when the transcript was recorded. Each
+    /// connects to this port, and again after each command.
     ///
     /// # Errors
     /// The system refuses a thread.
@@ -248,12 +250,12 @@ impl Replay {
         Ok(replay)
     }
 
-    /// Returns the endpoint of the replay, or the port that it connects to.
+    /// Returns the endpoint of the replay, or the port to which it connects.
     pub fn endpoint(&self) -> Endpoint {
         self.endpoint.clone()
     }
 
-    /// Returns whether every recorded connection has been played to its end.
+    /// Returns whether every recorded connection has been replayed to its end.
     pub fn is_finished(&self) -> bool {
         self.stage.lock().finished.len() == self.stage.connections.len()
     }
@@ -297,7 +299,7 @@ impl Stage {
         self.over.load(Ordering::SeqCst)
     }
 
-    /// Serves a connection on a thread of its own.
+    /// Serves a connection on a thread that serves no other.
     fn begin(self: &Arc<Self>, wire: Wire) {
         let stage = Arc::clone(self);
         drop(spawn(move || {
@@ -309,7 +311,7 @@ impl Stage {
         }));
     }
 
-    /// Connects again and again, as a runtime with a port does.
+    /// Connects to a port again and again, as a runtime does.
     fn come(self: &Arc<Self>, port: &Endpoint, advertise: Advertise) {
         while !self.is_over() {
             let Ok(mut wire) = port.connect(Duration::from_millis(500)) else {
@@ -329,8 +331,8 @@ impl Stage {
         }
     }
 
-    /// Reads one request and finds the recorded connection that answers it, if there is
-    /// one. Returns `None` if no request came.
+    /// Reads one request and returns the index of the recorded connection that answers it, if there
+    /// is one. Returns `None` if no request arrived.
     fn receive(&self, wire: &mut Wire, advertise: Option<Advertise>) -> Option<Option<usize>> {
         if let Ok(clone) = wire.try_clone() {
             let mut state = self.lock();
@@ -361,8 +363,8 @@ impl Stage {
         Some(place)
     }
 
-    /// Chooses the recorded connection for a request. Connections that were not played yet come
-    /// first; among them, a request with the same bytes comes before one with the same command.
+    /// Chooses the recorded connection for a request. Connections that were not replayed yet come
+    /// first; among them, a request with equal bytes comes before one with only the same command.
     fn choose(&self, request: &[u8], advertise: Option<Advertise>) -> Option<usize> {
         let state = self.lock();
         let candidates = || {
@@ -427,7 +429,8 @@ impl Stage {
         }
     }
 
-    /// Finds the first stop of a session after it began: its index and its time.
+    /// Finds the first stop of a session after a time. Returns the index of its connection and the
+    /// time of the stop.
     fn stop_of(&self, id: u64, after: Duration) -> Option<(usize, Duration)> {
         let mut stops = self.connections.iter().enumerate();
         let stop =
@@ -435,7 +438,8 @@ impl Stage {
         stop.map(|(place, recorded)| (place, recorded.asked))
     }
 
-    /// Finds the last session with an id that began before this time: its index.
+    /// Finds the last session with an id that began before a time. Returns the index of its
+    /// connection.
     fn start_of(&self, id: u64, before: Duration) -> Option<usize> {
         let starts = self.connections.iter().enumerate();
         let mut starts = starts

@@ -1,4 +1,4 @@
-//! Sends all commands to a runtime.
+//! The runtime of a process, to which all commands can be sent.
 
 use crate::arrived::Line;
 use crate::command::Command;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Maximum size of an environment that is read from a process, in bytes.
+/// Maximum size of the environment that a process may report, in bytes.
 const MAX_ENVIRONMENT_BYTES: u32 = 64 << 20;
 
 /// A runtime that is reached through its endpoint or through a [`Port`](crate::Port). It is cheap
@@ -51,7 +51,7 @@ enum Route {
 }
 
 impl Runtime {
-    /// Makes a runtime at an endpoint, without I/O.
+    /// Makes a runtime that is reached at an endpoint. It does not connect yet.
     pub fn at(endpoint: Endpoint) -> Self {
         Runtime {
             route: Route::Endpoint(endpoint),
@@ -70,28 +70,29 @@ impl Runtime {
         }
     }
 
-    /// Sets the deadlines.
+    /// Sets the deadlines for commands.
     #[must_use]
     pub fn deadlines(mut self, deadlines: Deadlines) -> Self {
         self.deadlines = deadlines;
         self
     }
 
-    /// Records all connections.
+    /// Sets the recorder, which records all connections.
     #[must_use]
     pub fn recorder(mut self, recorder: Recorder) -> Self {
         self.recorder = Some(recorder);
         self
     }
 
-    /// Sets the root directory of the process: `/proc/PID/root` makes its files visible.
+    /// Sets the root directory of the process, under which its files are found, such as
+    /// `/proc/PID/root`.
     #[must_use]
     pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = root.into();
         self
     }
 
-    /// Returns the deadlines in force.
+    /// Returns the deadlines that apply to commands.
     pub fn current_deadlines(&self) -> &Deadlines {
         &self.deadlines
     }
@@ -104,7 +105,7 @@ impl Runtime {
         }
     }
 
-    /// Opens a connection, which must be used at once.
+    /// Opens a connection. A request must be sent at once.
     pub(crate) fn connect(&self) -> Result<Connection, Error> {
         self.connect_within(self.deadlines.connect)
     }
@@ -151,18 +152,18 @@ impl Runtime {
         self.info_by(ProcessInfoCommand::V1)
     }
 
-    /// Reads information about the process by one of the three commands.
+    /// Reads information about the process by the given version of the command.
     ///
     /// # Errors
-    /// As [`Runtime::info`].
+    /// The errors of [`Runtime::info`].
     pub fn info_by(&self, command: ProcessInfoCommand) -> Result<ProcessInfo, Error> {
         self.call(&command)
     }
 
-    /// Reads the environment of the process, in its own order.
+    /// Reads the environment variables of the process, in their order.
     ///
     /// # Errors
-    /// A refusal, an unbelievable reply, a deadline.
+    /// The runtime refuses, its reply is invalid, or a deadline passes.
     pub fn environment(&self) -> Result<Vec<Variable>, Error> {
         let mut connection = self.connect()?;
         let result = self.read_environment(&mut connection);
@@ -190,20 +191,20 @@ impl Runtime {
         read_environment(&continuation).map_err(|fault| Error::Reply { command, fault })
     }
 
-    /// Sets or unsets a variable.
+    /// Sets or removes an environment variable of the process.
     ///
     /// # Errors
-    /// A refusal: 0x800700CB if a variable to unset is not set.
+    /// The runtime refuses, with 0x800700CB if a variable to remove does not exist.
     pub fn set_environment_variable(&self, variable: &SetEnvironmentVariable) -> Result<(), Error> {
         self.call(variable)
     }
 
     /// Resumes a runtime that waits at startup. If it waits for a port, it must be resumed over
-    /// that port. A running runtime is not affected. A runtime without the command never waits, so
-    /// its refusal is a success.
+    /// that port. A running runtime is not affected. A runtime that does not know the command never
+    /// waits, so its refusal counts as a success.
     ///
     /// # Errors
-    /// An unbelievable reply, a deadline.
+    /// The reply is invalid, or a deadline passes.
     pub fn resume(&self) -> Result<(), Error> {
         let resuming = match &self.route {
             Route::Line(line) => Some(line.resuming()),
@@ -219,8 +220,8 @@ impl Runtime {
         result
     }
 
-    /// Returns whether the runtime still waits at startup, judging by its environment and
-    /// its command line, which lacks assembly and arguments until it starts.
+    /// Returns whether the runtime still waits at startup. The answer follows from its environment
+    /// and its command line, which has no assembly and arguments until it starts.
     ///
     /// # Errors
     /// The errors of [`Runtime::info`] and [`Runtime::environment`].
@@ -232,7 +233,7 @@ impl Runtime {
         self.startup_of(&info)
     }
 
-    /// Returns whether the runtime still waits at startup, like [`Runtime::startup`], from
+    /// Returns whether the runtime still waits at startup, as [`Runtime::startup`] does, but from
     /// information that was read before.
     ///
     /// # Errors
@@ -251,10 +252,10 @@ impl Runtime {
     }
 
     /// Makes the runtime write files for `perf`. Its version and state are read first, because .NET
-    /// 8 or 9 that still waits at startup would crash.
+    /// 8 or 9 would crash if it still waits at startup.
     ///
     /// # Errors
-    /// [`Error::Harmful`] if the runtime would crash; a refusal.
+    /// [`Error::Harmful`] if the runtime would crash, or the runtime refuses.
     pub fn enable_perf_map(&self, kind: PerfMapType) -> Result<(), Error> {
         let info = self.info()?;
         let fragile = info.version().is_none_or(|version| version.major < 10);
@@ -274,10 +275,10 @@ impl Runtime {
         self.call(&kind)
     }
 
-    /// Stops writing the files of [`Runtime::enable_perf_map`].
+    /// Makes the runtime stop writing the files of [`Runtime::enable_perf_map`].
     ///
     /// # Errors
-    /// A refusal.
+    /// The runtime refuses.
     pub fn disable_perf_map(&self) -> Result<(), Error> {
         self.call(&DisablePerfMap)
     }
@@ -285,20 +286,19 @@ impl Runtime {
     /// Runs a startup hook in the process, and returns when it has run.
     ///
     /// # Errors
-    /// [`Error::Request`] if the file is no longer there; a refusal.
+    /// [`Error::Request`] if the file does not exist any more, or the runtime refuses.
     pub fn apply_startup_hook(&self, hook: &StartupHook) -> Result<(), Error> {
         hook.check(&self.root)?;
         self.call(hook)
     }
 
-    /// Makes the target write a dump with GenerateCoreDump3, 2 or 1. Returns the command that was
+    /// Makes the target write a dump by GenerateCoreDump3, 2 or 1. Returns the version that was
     /// used.
     ///
     /// # Errors
-    /// A refusal, with the target's own reason if it has GenerateCoreDump3; [`Error::Request`] if
-    /// it has only GenerateCoreDump, which cannot carry an option; [`Error::Harmful`] if the
-    /// runtime lacks the program that writes dumps, which is checked on Linux if the process is
-    /// known.
+    /// The runtime refuses, with its reason if it has GenerateCoreDump3; [`Error::Request`] if it
+    /// has only GenerateCoreDump, which cannot express an option; [`Error::Harmful`] if the runtime
+    /// lacks the program that writes dumps, which is checked on Linux if the process is known.
     pub fn write_dump(&self, dump: &Dump) -> Result<DumpCommand, Error> {
         for command in [DumpCommand::V3, DumpCommand::V2] {
             match self.write_dump_by(dump, command) {
@@ -309,10 +309,10 @@ impl Runtime {
         self.write_dump_by(dump, DumpCommand::V1).map(|()| DumpCommand::V1)
     }
 
-    /// Makes the target write a dump, by one of the three commands.
+    /// Makes the target write a dump by the given version of the command.
     ///
     /// # Errors
-    /// As [`Runtime::write_dump`].
+    /// The errors of [`Runtime::write_dump`].
     pub fn write_dump_by(&self, dump: &Dump, command: DumpCommand) -> Result<(), Error> {
         #[cfg(target_os = "linux")]
         if let Some(reason) =
@@ -327,26 +327,28 @@ impl Runtime {
     /// Loads a profiler into the running process.
     ///
     /// # Errors
-    /// A refusal: 0x8013135B while the runtime waits at startup, 0x8007007E for a wrong path.
+    /// The runtime refuses: with 0x8013135B while it waits at startup, with 0x8007007E for a wrong
+    /// path.
     pub fn attach_profiler(&self, profiler: &AttachProfiler) -> Result<(), Error> {
         let patience =
             self.deadlines.for_reply(profiler.patience()).saturating_add(profiler.own_timeout());
         self.call_within(profiler, patience)
     }
 
-    /// Names a profiler to be loaded at startup. A runtime that is running already is not affected.
+    /// Names a profiler that the runtime loads when it starts. A runtime that is running already is
+    /// not affected.
     ///
     /// # Errors
-    /// A refusal.
+    /// The runtime refuses.
     pub fn startup_profiler(&self, profiler: &StartupProfiler) -> Result<(), Error> {
         self.call(profiler)
     }
 
-    /// Sends a command whose bytes are not checked, and returns the reply's payload. **It
-    /// can kill the target.**
+    /// Sends a command whose bytes are not checked, and returns the reply's payload. **It can kill
+    /// the target.**
     ///
     /// # Errors
-    /// A refusal, an unbelievable reply, a deadline.
+    /// The runtime refuses, its reply is invalid, or a deadline passes.
     pub fn send_unchecked(&self, command: &RawCommand) -> Result<Vec<u8>, Error> {
         self.call(command)
     }

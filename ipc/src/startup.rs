@@ -3,21 +3,21 @@
 use crate::command::process::Variable;
 use crate::command::process_info::ProcessInfo;
 
-/// Progress of the start of a runtime.
+/// How far the start of a runtime has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Startup {
     /// Managed code runs.
     Running,
-    /// The runtime waits for a resume.
+    /// The runtime waits to be resumed.
     Suspended,
     /// The runtime was configured to wait at startup, and it is unknown whether it still does.
     PerhapsSuspended,
 }
 
-/// Decides how far the start of a runtime has got. A runtime that was told to wait (`is_asked`) is
-/// suspended if its command line has no assembly. A program in a single file never has one, so the
-/// answer may be [`Startup::PerhapsSuspended`].
+/// Decides how far the start of a runtime has got. `is_asked` says that the runtime was told to
+/// wait. Then it is suspended if its command line has no assembly. A program in a single file never
+/// has one, so the answer may be [`Startup::PerhapsSuspended`].
 pub(crate) fn startup_from(info: &ProcessInfo, is_asked: bool) -> Startup {
     if !is_asked {
         return Startup::Running;
@@ -33,8 +33,8 @@ pub(crate) fn startup_from(info: &ProcessInfo, is_asked: bool) -> Startup {
     }
 }
 
-/// Returns whether an environment makes a runtime wait at startup: it has a port to connect to
-/// without `nosuspend`, or suspends for its default port.
+/// Returns whether environment variables make a runtime wait at startup. That is so if they name a
+/// port without the option `nosuspend`, or if the runtime has to wait for its default port.
 pub(crate) fn suspends_at_startup(environment: &[Variable]) -> bool {
     let value = |names: [&str; 2]| {
         let of = |name: &str| environment.iter().find(|variable| variable.name == name);

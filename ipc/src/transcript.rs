@@ -43,7 +43,7 @@ struct Recording {
 }
 
 impl Recorder {
-    /// Records to `out` from now on.
+    /// Makes a recorder that writes the transcript to `out`.
     pub fn new(out: impl Write + Send + 'static) -> Self {
         let recording =
             Recording { out: Box::new(out), start: Instant::now(), connections: 0, failure: None };
@@ -67,7 +67,7 @@ impl Recorder {
         act(&mut self.shared.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Begins a connection: `how` is `connect` with the endpoint, or `accept`.
+    /// Starts to record a connection: `how` is `connect` with the endpoint, or `accept`.
     pub(crate) fn open(&self, how: &str) -> Tap {
         let connection = self.with(|recording| {
             recording.connections = recording.connections.saturating_add(1);
@@ -142,8 +142,8 @@ impl Tap {
     }
 }
 
-/// Encodes bytes as lower-case hexadecimal digits, without formatting byte by byte, which would
-/// slow the drain thread.
+/// Encodes bytes as lower-case hexadecimal digits, by a table, because formatting each byte would
+/// slow down the drain thread.
 fn hex(bytes: &[u8]) -> String {
     const DIGITS: [char; 16] =
         ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];

@@ -1,17 +1,17 @@
-//! The version of a runtime, and the commands that it has.
+//! The version of a runtime, and the commands that it supports.
 
 use crate::command_id::CommandId;
 use std::fmt;
 
-/// Major, minor and patch of a runtime.
+/// Version of a runtime: major, minor and patch number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct RuntimeVersion {
-    /// The 8 of 8.0.31.
+    /// Major version, such as the 8 of 8.0.31.
     pub major: u32,
-    /// The 0 of 8.0.31.
+    /// Minor version, such as the 0 of 8.0.31.
     pub minor: u32,
-    /// The 31 of 8.0.31.
+    /// Patch number, such as the 31 of 8.0.31.
     pub patch: u32,
     /// Whether the runtime is a preview or release candidate, which may lack commands of its major
     /// version.
@@ -19,8 +19,8 @@ pub struct RuntimeVersion {
 }
 
 impl RuntimeVersion {
-    /// Parses SemVer text, and ignores the part after `+` or `-`. Returns `None` if it does not
-    /// begin with a number.
+    /// Parses the text of a version such as `10.0.0-rc.1`. A part after `+` is ignored; a part
+    /// after `-` marks a prerelease. Returns `None` if the text does not begin with a number.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.split('+').next().unwrap_or(text);
         let (numbers, prerelease) = match text.split_once('-') {
@@ -34,9 +34,9 @@ impl RuntimeVersion {
         Some(RuntimeVersion { major, minor, patch, prerelease })
     }
 
-    /// Returns the commands that a runtime of this version has. This is a guess for display,
-    /// because prereleases and other kinds of runtime (Mono, native AOT) may lack some. Only the
-    /// runtime's answer is certain.
+    /// Returns the commands that a runtime of this version has. This is only a guess for display:
+    /// prereleases and other kinds of runtime (Mono, native AOT) may lack some. Only the runtime's
+    /// reply is certain.
     pub fn commands(self) -> impl Iterator<Item = CommandId> {
         CommandId::known().filter(move |id| self.has(*id))
     }

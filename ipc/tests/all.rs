@@ -13,7 +13,7 @@ mod transcripts;
 use nettrace_ipc::Deadlines;
 use std::time::Duration;
 
-/// Maximum time of any wait, because a machine may be busy with other things.
+/// Maximum time of any wait. It is long, because other programs may keep the machine busy.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
 fn patient() -> Deadlines {

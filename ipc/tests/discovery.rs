@@ -63,7 +63,8 @@ impl World {
         Search::new().directory(self.folder.join("tmp")).proc(self.folder.join("proc")).run()
     }
 
-    /// Returns the leftovers in the folder of the test; sockets in /tmp belong to others.
+    /// Returns the leftovers in the folder of the test. Sockets in `/tmp` are left out, because
+    /// they belong to other programs.
     fn leftovers(&self) -> Vec<(u32, LeftBy)> {
         let listing = self.run();
         let ours = listing.leftovers.into_iter().filter(|left| left.path.starts_with(&self.folder));
@@ -83,7 +84,7 @@ impl Process<'_> {
         self
     }
 
-    /// Makes the process one of a container with this root folder.
+    /// Turns the process into one in a container with this root directory.
     fn container(mut self, own_pid: u32, root: &Path) -> Self {
         (self.own_pid, self.mounts) = (Some(own_pid), "mnt:[2]");
         symlink(root, self.directory().join("root")).unwrap();
@@ -148,7 +149,7 @@ fn stale_and_recycled_sockets_are_distinguished_exactly() {
     assert!(only_with(world.run(), 901).endpoint.is_ok());
 }
 
-/// Tests what an emulator does: the runtime sees another start time than `/proc` has.
+/// Tests a runtime in an emulator, which sees another start time than `/proc` has.
 #[test]
 fn a_socket_with_another_key_is_the_processs_if_it_holds_its_other_end() {
     let mut world = World::new();

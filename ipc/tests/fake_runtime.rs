@@ -13,7 +13,7 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 use std::time::Duration;
 
-/// A deadline that is meant to pass.
+/// A deadline that the test expects to pass.
 const SHORT_DEADLINE: Duration = Duration::from_millis(50);
 
 fn fake(config: FakeConfig) -> (FakeRuntime, Runtime) {
@@ -27,7 +27,7 @@ fn session_config() -> SessionConfig {
     SessionConfig::new(Providers::new([provider]).unwrap())
 }
 
-/// Makes a stream in which each byte is known.
+/// Makes the bytes of a stream, of which each is known to the test.
 fn pattern(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|index| (index % 251) as u8).collect()
 }

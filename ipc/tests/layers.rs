@@ -1,9 +1,9 @@
-//! The order of modules: which module may import which.
+//! Checks which modules import which.
 
 use nettrace_testdata::layers;
 use std::path::Path;
 
-/// Lowest first: a module imports modules of lower lines only, and none of its own line.
+/// Modules of the crate, the lowest layer first. A module only imports modules of earlier lines.
 const ORDER: &[&[&str]] = &[
     &["bytes", "command_id", "hresult", "keywords"],
     &["error", "version"],

@@ -1,5 +1,5 @@
-//! A test that no descriptor or thread leaks. It is a program of its own, because it counts what
-//! the whole process holds.
+//! A test that no descriptor or thread leaks. It is a program of its own, because it counts the
+//! descriptors and threads of the whole process.
 #![cfg(target_os = "linux")]
 #![allow(clippy::restriction, clippy::pedantic)]
 

@@ -11,20 +11,20 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A deadline that is meant to pass.
+/// A deadline that the test expects to pass.
 const SHORT_DEADLINE: Duration = Duration::from_millis(20);
 
 fn options() -> PortOptions {
     PortOptions::default().deadlines(patient()).greeting(MAX_WAIT)
 }
 
-/// Makes options with short deadlines, for a port whose runtime dies.
+/// Makes options with short deadlines, for a port to which a dying runtime connects.
 fn hasty() -> PortOptions {
     let deadlines = options().deadlines.connect(SHORT_DEADLINE).reply(SHORT_DEADLINE);
     options().deadlines(deadlines)
 }
 
-/// Opens a TCP port, which works on every system; Unix sockets have their own test.
+/// Opens a TCP port, because these work on every system. Unix sockets have their own test.
 fn tcp_port() -> (Port, Endpoint) {
     tcp_port_with(options())
 }

@@ -1,4 +1,4 @@
-//! Checks which types may go to another thread, by compiling.
+//! Checks which types may be used by another thread. It only has to compile.
 
 use nettrace_ipc::*;
 

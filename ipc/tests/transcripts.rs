@@ -34,7 +34,7 @@ fn config() -> SessionConfig {
     SessionConfig::new(Providers::new([Provider::new("P").unwrap()]).unwrap())
 }
 
-/// Number of bytes that a session streams before its stop.
+/// Number of bytes that a session streams before it is stopped.
 const STREAM_BYTES: u32 = 300_000;
 
 fn fake_config() -> FakeConfig {
@@ -42,7 +42,8 @@ fn fake_config() -> FakeConfig {
     FakeConfig { stream, tail: b"rundown and end".to_vec(), ..FakeConfig::default() }
 }
 
-/// Returns what a client reads from a process.
+/// Returns what a client reads from a process: the command line, the number of environment
+/// variables and the bytes of a session.
 fn visit(runtime: &Runtime) -> (String, usize, Vec<u8>) {
     let info = runtime.info().unwrap();
     let variables = runtime.environment().unwrap().len();

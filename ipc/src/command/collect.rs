@@ -23,16 +23,17 @@ use crate::provider::Providers;
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// The events at the end of a session that describe methods and modules which already
-/// existed.
+/// Choice of the rundown: events at the end of a session that describe methods and modules which
+/// already existed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Rundown {
-    /// No rundown.
+    /// The session ends without a rundown.
     Off,
-    /// The runtime's default rundown, keyword [`Rundown::DEFAULT_KEYWORD`].
+    /// The runtime's default rundown, with the keyword [`Rundown::DEFAULT_KEYWORD`].
     Default,
-    /// Only these keywords of the rundown provider. Needs CollectTracing4 (.NET 9).
+    /// A rundown with only these keywords of the rundown provider. It needs CollectTracing4 (.NET
+    /// 9).
     Keyword(u64),
 }
 
@@ -41,7 +42,7 @@ impl Rundown {
     /// transfer and more.
     pub const DEFAULT_KEYWORD: u64 = 0x8002_0139;
 
-    /// Returns the equivalent keyword.
+    /// Returns the keywords of the rundown provider that this choice stands for.
     pub fn keyword(self) -> u64 {
         match self {
             Rundown::Off => 0,
@@ -50,7 +51,8 @@ impl Rundown {
         }
     }
 
-    /// Returns whether a command that can only switch the rundown on or off can express it.
+    /// Returns whether a command can express this choice if it can only switch the rundown on or
+    /// off.
     fn is_plain(self) -> bool {
         matches!(self.keyword(), 0 | Self::DEFAULT_KEYWORD)
     }
@@ -60,9 +62,9 @@ impl Rundown {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StreamFormat {
-    /// 0: the format of .NET Core 3.0, without `Nettrace` at its start.
+    /// The format of .NET Core 3.0, without `Nettrace` at its start. Its code is 0.
     NetPerf,
-    /// 1: nettrace version 4 or later, whichever the runtime uses.
+    /// Nettrace version 4 or later, whichever the runtime uses. Its code is 1.
     NetTrace,
 }
 
@@ -72,34 +74,35 @@ pub enum StreamFormat {
 pub enum WhenFull {
     /// The newest events are dropped.
     Drop,
-    /// The target's threads wait, which can stop its work. Needs CollectTracing6 (.NET 11).
+    /// The target's threads wait, which can stop its work. It needs CollectTracing6 (.NET 11).
     Block,
 }
 
-/// The CollectTracing commands.
+/// A version of the CollectTracing command, which starts a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum CollectCommand {
-    /// CollectTracing, .NET Core 3.0.
+    /// CollectTracing, since .NET Core 3.0.
     V1,
-    /// CollectTracing2, .NET Core 3.0: rundown on or off.
+    /// CollectTracing2, since .NET Core 3.0. It can switch the rundown on or off.
     V2,
-    /// CollectTracing3, .NET 9: stacks on or off.
+    /// CollectTracing3, since .NET 9. It can switch stacks on or off.
     V3,
-    /// CollectTracing4, .NET 9: rundown keyword.
+    /// CollectTracing4, since .NET 9. It can set the keyword of the rundown.
     V4,
-    /// CollectTracing5, .NET 10: event filters.
+    /// CollectTracing5, since .NET 10. It can filter events by id.
     V5,
-    /// CollectTracing6, .NET 11: drop or block.
+    /// CollectTracing6, since .NET 11. It can choose whether a full buffer drops events or blocks
+    /// threads.
     V6,
 }
 
 impl CollectCommand {
-    /// All commands, lowest first.
+    /// All versions, lowest first.
     pub const ALL: [CollectCommand; 6] =
         [Self::V1, Self::V2, Self::V3, Self::V4, Self::V5, Self::V6];
 
-    /// Returns the command set and id.
+    /// Returns the command set and the command id that the message contains.
     pub fn id(self) -> CommandId {
         match self {
             CollectCommand::V1 => CommandId::COLLECT_TRACING,
@@ -111,28 +114,28 @@ impl CollectCommand {
         }
     }
 
-    /// Returns the next lower command.
+    /// Returns the next lower version, or `None` for the lowest one.
     pub fn lower(self) -> Option<CollectCommand> {
         Self::ALL.into_iter().rev().find(|command| *command < self)
     }
 }
 
-/// A requested option that a lower command cannot express.
+/// A requested option that is lost, because the command that started the session cannot express it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Lost {
-    /// Full buffers drop events, although blocking was requested.
+    /// Full buffers drop events, although blocking of threads was requested.
     Blocking,
-    /// All event ids of the provider are sent.
+    /// All events of the provider are sent, although an event filter was requested.
     EventFilter {
         /// Name of the provider.
         provider: String,
     },
-    /// The rundown uses another keyword than the requested one.
+    /// The rundown uses other keywords than the requested ones.
     RundownKeyword {
-        /// The keyword that was requested.
+        /// The keywords that were requested.
         asked: u64,
-        /// The keyword that is used.
+        /// The keywords that the session uses.
         used: u64,
     },
     /// Stacks are collected, although they were not requested.
@@ -176,8 +179,8 @@ pub struct SessionConfig {
     when_full: WhenFull,
 }
 
-/// Default size of the target's buffer, in megabytes: 256, written as a sum that cannot
-/// be zero.
+/// Default size of the target's buffer, in megabytes: 256. It is written as a sum that cannot be
+/// zero.
 const DEFAULT_BUFFER_MEGABYTES: NonZeroU32 = NonZeroU32::MIN.saturating_add(255);
 
 impl SessionConfig {
@@ -195,29 +198,29 @@ impl SessionConfig {
         }
     }
 
-    /// Replaces the providers.
+    /// Replaces the providers of the configuration.
     #[must_use]
     pub fn providing(mut self, providers: Providers) -> Self {
         self.providers = providers;
         self
     }
 
-    /// Sets the maximum memory that the target uses for events not yet sent, in
-    /// megabytes.
+    /// Sets the maximum size of the buffer in which the target keeps events that are not sent yet,
+    /// in megabytes.
     #[must_use]
     pub fn buffer_megabytes(mut self, megabytes: NonZeroU32) -> Self {
         self.buffer_megabytes = megabytes;
         self
     }
 
-    /// Sets the format of the stream.
+    /// Sets the format of the session's stream.
     #[must_use]
     pub fn format(mut self, format: StreamFormat) -> Self {
         self.format = format;
         self
     }
 
-    /// Sets the rundown at the end.
+    /// Sets the rundown at the end of the session.
     #[must_use]
     pub fn rundown(mut self, rundown: Rundown) -> Self {
         self.rundown = rundown;
@@ -238,13 +241,13 @@ impl SessionConfig {
         self
     }
 
-    /// Returns the providers.
+    /// Returns the providers whose events are requested.
     pub fn providers(&self) -> &Providers {
         &self.providers
     }
 
-    /// Returns the lowest command that can express the whole configuration. It is never
-    /// CollectTracing, which cannot omit the rundown.
+    /// Returns the lowest version of the command that can express the whole configuration. It is
+    /// never CollectTracing, which always sends a rundown.
     pub fn lowest(&self) -> CollectCommand {
         if self.when_full == WhenFull::Block {
             CollectCommand::V6
@@ -259,7 +262,7 @@ impl SessionConfig {
         }
     }
 
-    /// Returns the options that this command cannot express.
+    /// Returns the options of this configuration that a command cannot express.
     pub fn lost_with(&self, command: CollectCommand) -> Vec<Lost> {
         let mut lost = Vec::new();
         if command < CollectCommand::V6 && self.when_full == WhenFull::Block {
@@ -334,12 +337,13 @@ impl SessionConfig {
     }
 }
 
-/// The id of a session. It is opaque, and the runtime may reuse it once the session is over.
+/// The id that a runtime gives a session. It has no meaning beyond that, and the runtime may reuse
+/// it once the session is over.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SessionId(pub(crate) u64);
 
 impl SessionId {
-    /// Returns the number on the wire.
+    /// Returns the id as the number that messages contain.
     pub fn number(self) -> u64 {
         self.0
     }
@@ -351,7 +355,7 @@ impl fmt::Debug for SessionId {
     }
 }
 
-/// Reads the reply to any CollectTracing.
+/// Reads the reply to any version of CollectTracing.
 pub(crate) fn read_session_id(payload: &[u8]) -> Result<SessionId, ReplyFault> {
     Reader::new(payload).u64("session id").map(SessionId)
 }
@@ -404,7 +408,8 @@ mod tests {
         Provider::new("Nettrace-Workload").unwrap().exact_keywords(7).level(Level::Verbose)
     }
 
-    /// Makes the configuration of the transcripts: 16 MB, no rundown, no stacks.
+    /// Makes the configuration with which the transcripts were recorded: 16 MB, no rundown, no
+    /// stacks.
     fn config() -> SessionConfig {
         SessionConfig::new(Providers::new([workload()]).unwrap())
             .buffer_megabytes(NonZeroU32::new(16).unwrap())

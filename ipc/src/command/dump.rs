@@ -1,8 +1,8 @@
-//! GenerateCoreDump 1 to 3 (01 01 to 01 03).
+//! The requests GenerateCoreDump 1 to 3, with the command ids 01 01 to 01 03.
 //!
-//! Request payload: string path, u32 type, u32 flags (for GenerateCoreDump 1 instead of the flags,
-//! whether to log). Reply: i32, and after a failure of GenerateCoreDump3 a string. The connection
-//! stays open until the file is written.
+//! The request's payload has a string with the path, a u32 with the type, and a u32 with flags (for
+//! GenerateCoreDump 1, instead, whether to log). The reply has an i32, and after a failure of
+//! GenerateCoreDump3 a string. The connection stays open until the file is written.
 
 use super::Command;
 use super::sealed::Sealed;
@@ -10,17 +10,17 @@ use crate::command_id::{CommandId, Patience};
 use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Writer, required};
 
-/// Content of a dump.
+/// How much of the process a dump contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DumpType {
     /// Stacks, modules and the memory that they refer to.
     Normal,
-    /// As [`DumpType::Normal`], with the heaps.
+    /// The content of [`DumpType::Normal`], and the heaps.
     WithHeap,
-    /// As [`DumpType::Normal`], with personal data removed.
+    /// The content of [`DumpType::Normal`], with personal data removed.
     Triage,
-    /// All memory.
+    /// All memory of the process.
     Full,
 }
 
@@ -28,16 +28,16 @@ pub enum DumpType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DumpCommand {
-    /// GenerateCoreDump, .NET Core 3.0: its only flag is logging.
+    /// GenerateCoreDump, since .NET Core 3.0. Its only flag is logging.
     V1,
-    /// GenerateCoreDump2, .NET 6.
+    /// GenerateCoreDump2, since .NET 6. It has further flags.
     V2,
-    /// GenerateCoreDump3, .NET 7: a failure has a reason.
+    /// GenerateCoreDump3, since .NET 7. The reply to a failed request contains the reason.
     V3,
 }
 
 impl DumpCommand {
-    /// Returns the command set and id.
+    /// Returns the command set and the command id that the message contains.
     pub fn id(self) -> CommandId {
         match self {
             DumpCommand::V1 => CommandId::GENERATE_CORE_DUMP,
@@ -47,7 +47,7 @@ impl DumpCommand {
     }
 }
 
-/// Request for a dump that the target writes.
+/// Request to the target to write a dump of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dump {
     path: String,
@@ -58,9 +58,9 @@ pub struct Dump {
 }
 
 impl Dump {
-    /// Makes a request for a dump to a file at a path, as the target sees it. A relative path
-    /// starts at the target's working directory. A `%` stands for itself: the patterns that
-    /// runtimes know in names of dumps (`%p`, `%e`, …) are not used.
+    /// Makes a request for a dump into a file, whose path is as the target sees it. A relative path
+    /// starts at the target's working directory. Each `%` in the path stands for itself: the
+    /// patterns that runtimes know in names of dumps (`%p`, `%e`, …) are not used.
     ///
     /// # Errors
     /// The path is empty or contains a NUL.
@@ -78,7 +78,7 @@ impl Dump {
         self
     }
 
-    /// Makes the target write more log, with the risk of [`Dump::logging`]. Needs
+    /// Makes the target write a longer log, with the risk described at [`Dump::logging`]. It needs
     /// GenerateCoreDump2.
     #[must_use]
     pub fn verbose_logging(mut self, on: bool) -> Self {
@@ -86,7 +86,7 @@ impl Dump {
         self
     }
 
-    /// Makes the target write PATH.crashreport.json, too. Needs GenerateCoreDump2.
+    /// Makes the target also write a file `PATH.crashreport.json`. It needs GenerateCoreDump2.
     #[must_use]
     pub fn crash_report(mut self, on: bool) -> Self {
         self.crash_report = on;
@@ -118,15 +118,15 @@ impl Dump {
         writer.finish()
     }
 
-    /// Returns the path as it is sent. Runtimes read it as a pattern, in which `%%` means `%`. On
-    /// Windows it becomes part of a command line and is quoted.
+    /// Returns the path in the form that the runtime needs. Runtimes read it as a pattern, in which
+    /// `%%` means `%`. On Windows it becomes part of a command line and is quoted.
     fn wire_path(&self) -> String {
         let path = self.path.replace('%', "%%");
         if cfg!(windows) && !path.starts_with('"') { format!("\"{path}\"") } else { path }
     }
 }
 
-/// A dump with the command that was chosen for it.
+/// A request for a dump, and the version of the command that sends it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DumpRequest<'d> {
     pub(crate) dump: &'d Dump,

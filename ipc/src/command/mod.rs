@@ -9,8 +9,8 @@
 //! | 0x04 Process | ProcessInfo 1 to 3, ResumeRuntime, environment, perf map, startup hook |
 //! | 0xFF Server | replies: id 0x00 success, 0xFF failure |
 
-/// Makes a type a command whose success has no content, and whose reply has the deadline of
-/// `Patience::$patience`.
+/// Implements the traits of commands for a type. Its successful reply has no content, and the
+/// deadline of the reply is that of `Patience::$patience`.
 macro_rules! answered_by_hresult {
     ($command:ty, $patience:ident) => {
         impl Sealed for $command {
@@ -44,9 +44,9 @@ use crate::message::{Message, Reader, Writer};
 pub(crate) mod sealed {
     use super::{Patience, ReplyFault};
 
-    /// The part of a command that only the crate needs.
+    /// The part of a command that only this crate uses. Types of other crates cannot implement it.
     pub trait Sealed {
-        /// Content of a successful reply.
+        /// What a successful reply contains.
         type Success;
 
         #[doc(hidden)]
@@ -69,11 +69,11 @@ pub(crate) mod sealed {
 /// # Ok::<(), nettrace_ipc::RequestError>(())
 /// ```
 pub trait Command: sealed::Sealed {
-    /// Returns the command set and id.
+    /// Returns the command set and the command id that the message contains.
     fn id(&self) -> CommandId;
 
-    /// Returns the whole request as it goes over the wire. By default it has no payload, because
-    /// runtimes answer a superfluous payload with uninitialised memory.
+    /// Returns the whole request in the form in which it is sent. By default it has no payload,
+    /// because runtimes answer a superfluous payload with uninitialised memory.
     ///
     /// # Errors
     /// [`RequestError::TooLong`] if it exceeds 65,535 bytes.
@@ -82,8 +82,8 @@ pub trait Command: sealed::Sealed {
     }
 }
 
-/// Reads the reply that most commands have: an i32 that is 0, or nothing, which the protocol
-/// document allows, too.
+/// Reads a successful reply as most commands have it: an i32 that is 0. A reply without payload is
+/// accepted, too, because the protocol's document allows it.
 pub(crate) fn read_hresult(payload: &[u8]) -> Result<(), ReplyFault> {
     if payload.is_empty() {
         return Ok(());
@@ -95,7 +95,7 @@ pub(crate) fn read_hresult(payload: &[u8]) -> Result<(), ReplyFault> {
 }
 
 /// Reads the code and the message of a failure reply. Longer payloads are accepted, because the
-/// protocol document has eight bytes, and GenerateCoreDump3 adds a string.
+/// protocol document describes eight bytes, and GenerateCoreDump3 adds a string.
 pub(crate) fn read_failure(payload: &[u8]) -> Result<(HResult, Option<String>), ReplyFault> {
     let mut reader = Reader::new(payload);
     let code = HResult(reader.u32("hresult")?);
@@ -106,7 +106,7 @@ pub(crate) fn read_failure(payload: &[u8]) -> Result<(HResult, Option<String>), 
 
 #[cfg(test)]
 pub(crate) mod golden {
-    //! Bytes of the transcripts of live runtimes.
+    //! Messages from transcripts of live runtimes, for tests.
 
     pub(crate) fn hex(bytes: &[u8]) -> String {
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()

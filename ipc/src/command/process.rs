@@ -16,8 +16,8 @@ use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Reader, Writer, required, without_nul};
 use std::path::{Path, PathBuf};
 
-/// Resumes a runtime that waits at startup for the port over which this is sent. It has no effect
-/// if the runtime does not wait.
+/// Resumes a runtime that waits at startup for the port over which this command is sent. It has no
+/// effect if the runtime does not wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResumeRuntime;
 
@@ -29,12 +29,12 @@ impl Command for ResumeRuntime {
     }
 }
 
-/// Asks for the environment of the process.
+/// Requests the environment variables of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessEnvironment;
 
 impl Sealed for ProcessEnvironment {
-    /// Number of bytes that follow the reply on its connection.
+    /// Number of bytes with the variables that follow the reply on its connection.
     type Success = u32;
 
     fn read_success(&self, payload: &[u8]) -> Result<u32, ReplyFault> {
@@ -51,14 +51,14 @@ impl Command for ProcessEnvironment {
     }
 }
 
-/// One variable of a process.
+/// An environment variable of a process.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Variable {
-    /// The text before the first `=`. A `=` at the very start belongs to the name, as on
-    /// Windows.
+    /// The text before the first `=`. If the entry begins with `=`, that one belongs to the name,
+    /// as on Windows.
     pub name: String,
-    /// The text after that `=`; `None` if the entry has no `=`.
+    /// The text after the `=` that ends the name; `None` if there is no such `=`.
     pub value: Option<String>,
 }
 
@@ -83,8 +83,9 @@ pub(crate) fn read_environment(continuation: &[u8]) -> Result<Vec<Variable>, Rep
     Ok(variables)
 }
 
-/// Sets or unsets a variable of the running process. Code that reads the variable later sees the
-/// change; if the runtime still waits at startup, that includes startup hooks and `Main`.
+/// Sets or removes an environment variable of the running process. Code that reads the variable
+/// later sees the change. If the runtime still waits at startup, that code includes startup hooks
+/// and `Main`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetEnvironmentVariable {
     name: String,
@@ -92,10 +93,10 @@ pub struct SetEnvironmentVariable {
 }
 
 impl SetEnvironmentVariable {
-    /// Sets the variable. An empty value is not the same as no variable.
+    /// Makes the command that sets a variable. An empty value is not the same as no variable.
     ///
     /// # Errors
-    /// The name is empty or contains `=` or NUL; the value contains NUL.
+    /// The name is empty or contains `=` or NUL, or the value contains NUL.
     pub fn set(name: &str, value: &str) -> Result<Self, RequestError> {
         Ok(SetEnvironmentVariable {
             name: variable_name(name)?,
@@ -103,10 +104,11 @@ impl SetEnvironmentVariable {
         })
     }
 
-    /// Removes the variable. The runtime refuses if it has no variable of this name.
+    /// Makes the command that removes a variable. The runtime refuses it if there is no variable of
+    /// this name.
     ///
     /// # Errors
-    /// As [`SetEnvironmentVariable::set`].
+    /// The errors of [`SetEnvironmentVariable::set`].
     pub fn unset(name: &str) -> Result<Self, RequestError> {
         Ok(SetEnvironmentVariable { name: variable_name(name)?, value: None })
     }
@@ -134,18 +136,18 @@ impl Command for SetEnvironmentVariable {
     }
 }
 
-/// Makes the runtime write files for Linux `perf` (always into `/tmp`, whatever `TMPDIR` says).
+/// The files for Linux `perf` that the runtime writes, always into `/tmp`, whatever `TMPDIR` says.
 ///
 /// Only [`crate::Runtime::enable_perf_map`] sends this command. It first checks that the runtime is
 /// not .NET 8 or 9 that still waits at startup, because that would crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PerfMapType {
-    /// Both kinds of files.
+    /// The files of [`PerfMapType::JitDump`] and of [`PerfMapType::PerfMap`].
     All,
-    /// `jit-PID.dump`.
+    /// The file `jit-PID.dump`.
     JitDump,
-    /// `perf-PID.map` and `perfinfo-PID.map`.
+    /// The files `perf-PID.map` and `perfinfo-PID.map`.
     PerfMap,
 }
 
@@ -179,11 +181,11 @@ impl Command for DisablePerfMap {
     }
 }
 
-/// An assembly whose `StartupHook.Initialize` the target runs at once, or before `Main` if it still
-/// waits at startup.
+/// Runs `StartupHook.Initialize` of an assembly in the target at once, or before `Main` if the
+/// target still waits at startup.
 ///
-/// .NET 9 and 10 crash if there is no such file, so it is checked first: it must be a managed
-/// assembly that names a `StartupHook` type and an `Initialize` method.
+/// .NET 9 and 10 crash if there is no such file, so the file is checked first. It must be a managed
+/// assembly that has a type `StartupHook` and a method `Initialize`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartupHook {
     path: PathBuf,
@@ -191,8 +193,8 @@ pub struct StartupHook {
 }
 
 impl StartupHook {
-    /// Makes a hook of an assembly at an absolute path, which must be the same for the target and
-    /// for this process.
+    /// Makes a startup hook of an assembly at an absolute path. The target and this process must
+    /// reach it by the same path.
     ///
     /// # Errors
     /// [`RequestError::StartupHook`] with the reason.
@@ -200,10 +202,10 @@ impl StartupHook {
         Self::in_root(path, "/")
     }
 
-    /// Makes a hook for a target with another root directory, such as `/proc/PID/root`.
+    /// Makes a startup hook for a target with another root directory, such as `/proc/PID/root`.
     ///
     /// # Errors
-    /// As [`StartupHook::new`].
+    /// The errors of [`StartupHook::new`].
     pub fn in_root(path: impl AsRef<Path>, root: impl AsRef<Path>) -> Result<Self, RequestError> {
         let (path, root) = (path.as_ref(), root.as_ref());
         let refuse =
@@ -218,7 +220,7 @@ impl StartupHook {
         Ok(hook)
     }
 
-    /// Checks the file. This is repeated just before the command is sent.
+    /// Checks the assembly's file. The check is repeated just before the command is sent.
     pub(crate) fn check(&self, root: &Path) -> Result<(), RequestError> {
         let refuse = |reason: String| {
             RequestError::StartupHook(format!("{}: {reason}", self.path.display()))

@@ -32,9 +32,9 @@ use nettrace_guid::Guid;
 pub enum ProcessInfoCommand {
     /// ProcessInfo, since .NET 5.
     V1,
-    /// ProcessInfo2, since .NET 6: adds entry assembly and product version.
+    /// ProcessInfo2, since .NET 6: it adds entry assembly and product version.
     V2,
-    /// ProcessInfo3, since .NET 8: adds the runtime identifier.
+    /// ProcessInfo3, since .NET 8: it adds the runtime identifier.
     V3,
 }
 
@@ -42,17 +42,16 @@ pub enum ProcessInfoCommand {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessInfo {
-    /// Process id, as the process itself sees it. In a container it differs from the id outside.
+    /// Process id as the process itself sees it. In a container it differs from the id outside.
     pub pid: u64,
-    /// Identifies the runtime for its whole life. Its advertise frame has the same cookie.
+    /// Id of the runtime, which never changes. The runtime's advertise frame has the same cookie.
     pub cookie: Guid,
-    /// Host path, assembly path and arguments, joined by spaces without quotes, so it
-    /// cannot be split again. While the runtime is suspended at startup, it is only the
-    /// host path.
+    /// Host path, assembly path and arguments, all joined by spaces without quotes, so it cannot be
+    /// split again. While the runtime is suspended at startup, it is only the host path.
     pub command_line: String,
-    /// `Linux`, `Windows`, `macOS` or `Unknown`.
+    /// Operating system: `Linux`, `Windows`, `macOS` or `Unknown`.
     pub operating_system: String,
-    /// `x86`, `x64`, `arm32`, `arm64` or `Unknown`.
+    /// Architecture of the process: `x86`, `x64`, `arm32`, `arm64` or `Unknown`.
     pub architecture: String,
     /// Name of the entry assembly, without extension. `None` on .NET 5.
     pub entry_assembly: Option<String>,
@@ -63,7 +62,7 @@ pub struct ProcessInfo {
 }
 
 impl ProcessInfo {
-    /// Returns the product version in numbers, if the runtime reported one.
+    /// Returns the product version as numbers, if the runtime reported it.
     pub fn version(&self) -> Option<RuntimeVersion> {
         self.product_version.as_deref().and_then(RuntimeVersion::parse)
     }

@@ -26,8 +26,9 @@ pub struct AttachProfiler {
 }
 
 impl AttachProfiler {
-    /// Names the profiler of a class in the library at a path, as the target sees it. By default
-    /// the runtime tries for 10 seconds.
+    /// Makes a request to load the profiler with this class id from the library at this path, as
+    /// the target sees it. The runtime gives up after 10 seconds, unless
+    /// [`AttachProfiler::timeout`] changes that.
     ///
     /// # Errors
     /// The path is empty or contains a NUL.
@@ -41,14 +42,14 @@ impl AttachProfiler {
         })
     }
 
-    /// Sets the maximum time for which the runtime tries. It is sent in whole seconds, rounded up.
+    /// Sets the time after which the runtime stops trying. It is sent in whole seconds, rounded up.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Sets the bytes for the profiler's `InitializeForAttach`.
+    /// Sets the bytes that the profiler's method `InitializeForAttach` gets.
     #[must_use]
     pub fn client_data(mut self, bytes: Vec<u8>) -> Self {
         self.client_data = bytes;
@@ -81,7 +82,7 @@ impl Command for AttachProfiler {
 }
 
 /// Names a profiler that the runtime loads when it starts. A runtime that is running already
-/// answers with success, but does nothing.
+/// replies with success, but does nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartupProfiler {
     class_id: Guid,
@@ -89,8 +90,8 @@ pub struct StartupProfiler {
 }
 
 impl StartupProfiler {
-    /// Names the profiler of that class in the library at that path, as the target sees
-    /// it.
+    /// Makes a request to load the profiler with this class id from the library at this path, as
+    /// the target sees it.
     ///
     /// # Errors
     /// The path is empty or contains a NUL.

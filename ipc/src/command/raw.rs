@@ -5,9 +5,9 @@ use crate::command_id::CommandId;
 use crate::error::{ReplyFault, RequestError};
 use crate::message::{Message, Writer};
 
-/// Any command set and id, with any payload.
+/// A command with any set, id and payload.
 ///
-/// Only the size is checked. **A wrong or missing payload can crash the target, leak its
+/// Only its size is checked. **A wrong or missing payload can crash the target, leak its
 /// descriptors or block its diagnostics for every tool.**
 #[derive(Clone, PartialEq, Eq)]
 pub struct RawCommand {
@@ -16,7 +16,7 @@ pub struct RawCommand {
 }
 
 impl RawCommand {
-    /// Makes a command whose bytes are not checked.
+    /// Makes a command from its id and the bytes of its payload, which are not checked.
     pub fn unchecked(id: CommandId, payload: Vec<u8>) -> Self {
         RawCommand { id, payload }
     }

@@ -33,12 +33,12 @@ impl Tracepoints {
         })
     }
 
-    /// Sends only the events that [`Tracepoints::with_set`] names.
+    /// Sends only the events that calls of [`Tracepoints::with_set`] name.
     pub fn only_sets() -> Self {
         Tracepoints { default: None, sets: BTreeMap::new() }
     }
 
-    /// Sends events of these ids to a tracepoint. Another call with the same tracepoint adds ids.
+    /// Sends events with these ids to a tracepoint. Another call with the same tracepoint adds ids.
     ///
     /// # Errors
     /// The name is empty or contains a NUL, or there is no id.
@@ -57,7 +57,7 @@ impl Tracepoints {
     }
 }
 
-/// The configuration of a user_events session.
+/// The configuration of a session whose events go to tracepoints of the Linux kernel (user_events).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserEventsConfig {
     rundown: Rundown,
@@ -65,7 +65,7 @@ pub struct UserEventsConfig {
 }
 
 impl UserEventsConfig {
-    /// Makes a session of providers with their tracepoints.
+    /// Makes the configuration of a session from providers and their tracepoints.
     ///
     /// # Errors
     /// There is no provider, or more than 1,000; a name is given twice; a provider has no
@@ -103,17 +103,17 @@ impl UserEventsConfig {
         Ok(UserEventsConfig { rundown: Rundown::Off, providers })
     }
 
-    /// Sets the rundown at the end. The default is none.
+    /// Sets the rundown at the end of the session. The default is none.
     #[must_use]
     pub fn rundown(mut self, rundown: Rundown) -> Self {
         self.rundown = rundown;
         self
     }
 
-    /// Builds the request, without the descriptor.
+    /// Builds the request. The file descriptor is sent separately.
     ///
     /// # Errors
-    /// [`RequestError::TooLong`].
+    /// [`RequestError::TooLong`] if providers and tracepoints exceed 65,535 bytes.
     pub fn message(&self) -> Result<Message, RequestError> {
         let mut writer = Writer::new(CommandId::COLLECT_TRACING_5);
         writer.u32(1).u64(self.rundown.keyword()).count(self.providers.len());

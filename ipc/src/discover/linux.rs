@@ -1,5 +1,5 @@
-//! Searches on Linux, by `/proc`: it lists every process, where its sockets are and when it
-//! started.
+//! Finds .NET processes on Linux. `/proc` tells which processes exist, where their sockets are and
+//! when they started.
 
 use super::name::{ProcessKind, SocketName};
 use super::{Found, LeftBy, Leftover, Listing, Search, Unreachable};
@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Returns the processes whose environment had this text when they started.
+/// Returns the ids of processes whose environment contained this text when they started.
 pub(crate) fn processes_with_environment(text: &str) -> Vec<u32> {
     let own = std::process::id();
     let having = processes(Path::new("/proc"))
@@ -23,7 +23,7 @@ pub(crate) fn processes_with_environment(text: &str) -> Vec<u32> {
     having.map(|process| process.pid).collect()
 }
 
-/// A diagnostics socket, recognised by its name.
+/// A diagnostics socket, which was recognised by its name.
 #[derive(Clone, Debug)]
 struct Socket {
     name: SocketName,
@@ -31,8 +31,8 @@ struct Socket {
     owner: u32,
 }
 
-/// Lists the sockets in a directory. `seen` is the directory's path as the processes that use it
-/// see it, which decides where names are cut.
+/// Lists the sockets in a directory. `seen` is the path of the directory in the file system of the
+/// processes that use it; its length decides which names may be cut off.
 fn sockets(directory: &Path, seen: &Path) -> Vec<Socket> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
     let sockets = entries.flatten().filter_map(|entry| {
@@ -45,15 +45,15 @@ fn sockets(directory: &Path, seen: &Path) -> Vec<Socket> {
     sockets.collect()
 }
 
-/// The view of a process on the file system and the clock, compared with this process.
+/// How the file system and the clock of a process differ from those of this process.
 struct ProcessView {
-    /// Root of the file system of the process, as this process reaches it.
+    /// Root directory of the process's file system, as this process reaches it.
     root: PathBuf,
-    /// Mount namespace of the process.
+    /// Mount namespace of the process; `None` if it may not be read.
     view: Option<OsString>,
-    /// Whether the process has another file system than this process.
+    /// Whether the process sees another file system than this process.
     apart: bool,
-    /// Whether the process has another clock since boot than this process.
+    /// Whether the process has another time namespace, so that its clock since boot differs.
     own_time: bool,
 }
 
@@ -180,9 +180,9 @@ impl Search {
     }
 }
 
-/// Returns whether the process itself has the socket open, which the kernel tells a client that
-/// connects. This finds runtimes in an emulator (qemu-user, by binfmt), which sees another start
-/// time than `/proc` has.
+/// Returns whether the process itself has opened the socket; the kernel tells a client that
+/// connects who did. This finds runtimes in an emulator (qemu-user, by binfmt), which see another
+/// start time than `/proc` has.
 fn is_bound_by(socket: &Socket, process: &Process) -> bool {
     let endpoint = Endpoint::socket_of(&socket.path, process.pid);
     socket.name.kind == ProcessKind::Runtime && endpoint.is_of_its_process(MAX_PEER_WAIT)
@@ -191,8 +191,8 @@ fn is_bound_by(socket: &Socket, process: &Process) -> bool {
 /// Maximum wait for a connection to a socket whose queue is full.
 const MAX_PEER_WAIT: Duration = Duration::from_millis(100);
 
-/// Returns the reason why a socket has no owner, or `None` if its process lives, or may live in
-/// another namespace.
+/// Returns the reason why no process owns a socket. Returns `None` if its process lives, or may
+/// live in another namespace.
 fn left_by(proc: &Path, name: &SocketName) -> Option<LeftBy> {
     match Process::at(proc, &name.pid.to_string()).stat() {
         None => Some(LeftBy::Gone),
@@ -203,7 +203,7 @@ fn left_by(proc: &Path, name: &SocketName) -> Option<LeftBy> {
     }
 }
 
-/// Everything that is known about one process.
+/// Everything that the search knows about one process.
 struct Facts<'f> {
     process: &'f Process,
     stat: &'f Stat,
@@ -222,8 +222,8 @@ impl Facts<'_> {
         Ok(Endpoint::socket_of(&socket.path, self.process.pid))
     }
 
-    /// Finds a runtime whose socket cannot be found by name. Its socket is found by its
-    /// descriptors, or the reason is returned why it has none.
+    /// Finds a runtime for which no socket was found by name. Its socket is found by the
+    /// descriptors of the process; otherwise the result has the reason why there is none.
     fn without_socket(&self) -> Option<Found> {
         let ours = self.here.user;
         let owner = self.status.owner.unwrap_or(ours);
@@ -291,7 +291,8 @@ impl Facts<'_> {
     }
 }
 
-/// Returns the variable that switches diagnostics off, as `NAME=value`.
+/// Returns the environment variable that switches diagnostics off, as `NAME=value`, or `None` if
+/// none does.
 fn switched_off(environment: &[Variable]) -> Option<String> {
     let names = ["EnableDiagnostics", "EnableDiagnostics_IPC"];
     environment.iter().find_map(|variable| {
@@ -305,8 +306,8 @@ fn switched_off(environment: &[Variable]) -> Option<String> {
     })
 }
 
-/// Returns the name of a process, without directory and `.dll`: its assembly if the program is
-/// `dotnet`, else the program.
+/// Returns the name of a process, without directory and `.dll`: that of its assembly if the program
+/// is `dotnet`, otherwise that of the program.
 fn name_of(command_line: &[String]) -> Option<String> {
     let base =
         |text: &String| Path::new(text).file_name().map(|name| name.to_string_lossy().into_owned());

@@ -29,16 +29,19 @@ pub enum Unreachable {
         /// User id of this process.
         ours: u32,
     },
-    /// Diagnostics are switched off by this variable of its environment.
+    /// Diagnostics are switched off by this environment variable of the process.
     SwitchedOff(String),
-    /// The directory for its socket does not exist, so the runtime has no socket.
+    /// The directory in which the runtime would create its socket does not exist, so there is no
+    /// socket.
     NoDirectory(PathBuf),
-    /// The path of its socket would be too long for an address, so the runtime has no socket.
+    /// The path of the runtime's socket would be longer than an address can be, so there is no
+    /// socket.
     PathTooLong(PathBuf),
-    /// There is no socket where one is expected. Either the process is just starting, or its socket
-    /// was removed, for example by a dump that failed, and it cannot be reached until it restarts.
+    /// There is no socket at the expected path. Either the process is just starting, or its socket
+    /// was removed, for example by a dump that failed. In the second case it cannot be reached
+    /// until it restarts.
     NoSocket(PathBuf),
-    /// The place of its socket may not be read.
+    /// This user may not read where the socket of the process is.
     Unreadable {
         /// User id of the process.
         owner: u32,
@@ -89,25 +92,25 @@ impl fmt::Display for Unreachable {
 pub struct Found {
     /// Process id, as this process sees it.
     pub pid: u32,
-    /// Process id in its own namespace, if that differs from [`Found::pid`].
+    /// Process id in the namespace of the process, if it differs from [`Found::pid`].
     pub own_pid: Option<u32>,
     /// Whether the process is a runtime or a router.
     pub kind: ProcessKind,
-    /// Name of the assembly if the program is `dotnet`, else of the program. May be empty for
-    /// processes of other users.
+    /// Name of the assembly if the program is `dotnet`, otherwise of the program. It may be empty
+    /// for processes of other users.
     pub name: String,
-    /// Arguments as the system knows them, the program first.
+    /// Command line as the system knows it: the program, then its arguments.
     pub command_line: Vec<String>,
     /// User id of the process.
     pub owner: Option<u32>,
     /// Time since the process started; `None` if unknown.
     pub uptime: Option<Duration>,
-    /// Root directory of the process, as this process sees it: `/`, or `/proc/PID/root`.
+    /// Root directory of the process as this process reaches it: `/`, or `/proc/PID/root`.
     pub root: PathBuf,
-    /// Its variable `DOTNET_DiagnosticPorts`. The runtime connects to these ports, and waits for
-    /// them at startup unless they have the option `nosuspend`.
+    /// Value of its environment variable `DOTNET_DiagnosticPorts`. The runtime connects to these
+    /// ports, and waits for them at startup unless they have the option `nosuspend`.
     pub ports: Option<String>,
-    /// Whether its environment makes it wait at startup. [`Runtime::startup`] tells
+    /// Whether its environment makes the process wait at startup. [`Runtime::startup`] tells
     /// whether it still waits.
     pub suspends_at_startup: bool,
     /// Endpoint at which the process takes commands, or the reason why it cannot be reached.
@@ -115,7 +118,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Returns the runtime, if it can be reached.
+    /// Returns the runtime of the process, if it can be reached.
     pub fn runtime(&self) -> Option<Runtime> {
         self.endpoint.as_ref().ok().map(|endpoint| Runtime::at(endpoint.clone()).root(&self.root))
     }
@@ -125,7 +128,7 @@ impl Found {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LeftBy {
-    /// The process is gone.
+    /// The process that made the socket has ended.
     Gone,
     /// The process id has been given to another process, which started later.
     Recycled,
@@ -143,11 +146,11 @@ pub struct Leftover {
     pub left_by: LeftBy,
 }
 
-/// Result of a search.
+/// Result of a search for .NET processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listing {
-    /// The processes, ordered by process id.
+    /// The .NET processes, ordered by process id.
     pub processes: Vec<Found>,
     /// Sockets of processes that no longer exist.
     pub leftovers: Vec<Leftover>,
@@ -194,14 +197,14 @@ impl Search {
         Search { directories, proc: PathBuf::from("/proc") }
     }
 
-    /// Also searches this directory.
+    /// Adds a directory to those that are searched for sockets.
     #[must_use]
     pub fn directory(mut self, directory: impl AsRef<Path>) -> Self {
         self.directories.insert(directory.as_ref().to_owned());
         self
     }
 
-    /// Reads another `/proc`, such as that of a host, mounted in a container.
+    /// Makes the search read another `/proc`, such as that of a host, mounted in a container.
     #[must_use]
     pub fn proc(mut self, proc: impl AsRef<Path>) -> Self {
         self.proc = proc.as_ref().to_owned();
@@ -213,7 +216,8 @@ impl Search {
         self.platform()
     }
 
-    /// Finds one process. Returns `None` if it does not exist or is not a .NET process.
+    /// Finds the .NET process with an id. Returns `None` if there is no such process, or it is not
+    /// a .NET process.
     pub fn process(&self, pid: u32) -> Option<Found> {
         self.run().processes.into_iter().find(|found| found.pid == pid)
     }

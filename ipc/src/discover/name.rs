@@ -30,16 +30,17 @@ const SUFFIX: &str = "-socket";
 pub(super) struct SocketName {
     pub(super) kind: ProcessKind,
     pub(super) pid: u32,
-    /// Digits of the key; only the first ones if the name is cut.
+    /// Digits of the key, which is the start time of the process; only the first digits if the name
+    /// is cut off.
     pub(super) key: String,
-    /// Whether the name was cut inside the key.
+    /// Whether the name is cut off inside the key.
     pub(super) cut: bool,
 }
 
 #[cfg_attr(windows, allow(dead_code, reason = "pipes have shorter names"))]
 impl SocketName {
-    /// Parses a name. `may_be_cut` says that the whole path is exactly as long as an address can
-    /// be.
+    /// Parses the name of a socket. `may_be_cut` says that the whole path has the maximum length of
+    /// an address, so that the name may be cut off.
     pub(super) fn parse(name: &str, may_be_cut: bool) -> Option<Self> {
         let rest = name.strip_prefix(PREFIX)?;
         let (kind, rest) = match rest.strip_prefix(ROUTER) {
@@ -55,15 +56,15 @@ impl SocketName {
         (whole || cut).then(|| SocketName { kind, pid, key: key.to_owned(), cut: tail.is_empty() })
     }
 
-    /// Returns whether the key belongs to a process with this start time.
+    /// Returns whether the key fits a process with this start time.
     #[cfg(any(target_os = "linux", test))]
     pub(super) fn is_of(&self, start: u64) -> bool {
         let start = start.to_string();
         if self.cut { start.starts_with(&self.key) } else { start == self.key }
     }
 
-    /// Returns whether a name from which no process id can be read may be the name of a socket that
-    /// was cut.
+    /// Returns whether a name that has no complete process id may be the beginning of a socket's
+    /// name that was cut off.
     #[cfg(any(target_os = "linux", test))]
     pub(super) fn is_cut_before_the_key(name: &str) -> bool {
         let whole = PREFIX.starts_with(name) && name.len() > "dotnet".len();
@@ -84,7 +85,7 @@ pub(super) fn parse_pipe(name: &str) -> Option<(ProcessKind, u32)> {
     }
 }
 
-/// Parses a number of digits only: `+7` is no process id.
+/// Parses a number that consists only of digits: `+7` is not a process id.
 fn number(text: &str) -> Option<u32> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
 }

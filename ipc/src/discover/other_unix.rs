@@ -1,5 +1,5 @@
-//! Searches on macOS and other systems without `/proc`: finds sockets by their names, and start
-//! times by `ps`.
+//! Finds .NET processes on macOS and other systems without `/proc`: their sockets by name, and
+//! their start times by `ps`.
 
 use super::name::{ProcessKind, SocketName};
 use super::{Found, LeftBy, Leftover, Listing, Search, Unreachable};
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Maximum error of a start time in seconds, because `ps` gives whole seconds.
+/// Maximum error of a start time, in seconds. There is one because `ps` shows whole seconds.
 const MAX_START_ERROR_SECONDS: u64 = 3;
 
-/// Information of `ps` about a process.
+/// What `ps` shows about a process.
 struct PsEntry {
     uptime: Duration,
     command_line: Vec<String>,
@@ -72,7 +72,7 @@ fn sockets(directory: &Path) -> Vec<(PathBuf, SocketName, u32)> {
     sockets.collect()
 }
 
-/// Returns the application groups' containers, in which sandboxed applications keep their
+/// Returns the containers of application groups, in which sandboxed applications keep their
 /// sockets.
 fn group_containers() -> Vec<PathBuf> {
     let Some(home) = std::env::var_os("HOME").filter(|_| cfg!(target_os = "macos")) else {
@@ -85,7 +85,7 @@ fn group_containers() -> Vec<PathBuf> {
     entries.flatten().map(|entry| entry.path()).collect()
 }
 
-/// Returns whether the process started at the time in the name's key, which is in seconds
+/// Returns whether the process started at the time that is the key in the socket's name, in seconds
 /// since 1970.
 fn started_at(name: &SocketName, uptime: Duration) -> bool {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -106,7 +106,7 @@ fn ask_ps(pid: u32) -> Option<PsEntry> {
     Some(PsEntry { uptime, command_line: fields.map(str::to_owned).collect(), owner })
 }
 
-/// Parses `[[days-]hours:]minutes:seconds`.
+/// Parses an elapsed time in the form `[[days-]hours:]minutes:seconds`.
 fn elapsed(text: &str) -> Option<Duration> {
     let (days, rest) = match text.split_once('-') {
         Some((days, rest)) => (days.parse::<u64>().ok()?, rest),

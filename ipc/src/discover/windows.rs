@@ -1,5 +1,5 @@
-//! Searches on Windows, where pipes are listed like files. A pipe lives no longer than its process,
-//! so there are no leftovers.
+//! Finds .NET processes on Windows, where pipes are listed like files. A pipe disappears with its
+//! process, so there are no leftovers.
 
 use super::name::parse_pipe;
 use super::{Found, Listing, Search};

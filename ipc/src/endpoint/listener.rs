@@ -1,4 +1,4 @@
-//! Listens for connections, for ports, for replays and for the fake runtime.
+//! Listens for connections. Ports, replays and the fake runtime use this.
 
 use super::{TcpAddress, Wire};
 use std::io;
@@ -22,8 +22,8 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
-    /// Listens on a socket to which only its owner may connect. A file that is already at the path
-    /// is not removed, because it may belong to another program.
+    /// Listens on a Unix socket to which only its owner may connect. A file that is already at the
+    /// path is not removed, because it may belong to another program.
     #[cfg(unix)]
     pub(crate) fn unix(path: &Path) -> io::Result<Self> {
         let listener = super::unix::listen(path)?;
@@ -37,7 +37,7 @@ impl Listener {
         Ok(Listener::Tcp(listener))
     }
 
-    /// Listens on a named pipe.
+    /// Listens on a Windows pipe.
     #[cfg(windows)]
     pub(crate) fn pipe(name: &str) -> io::Result<Self> {
         super::windows::PipeListener::new(name).map(Listener::Pipe)
@@ -57,7 +57,8 @@ impl Listener {
         }
     }
 
-    /// Opens a spare descriptor, which is given back when descriptors have run out.
+    /// Opens a descriptor to keep in reserve. It is closed when the process has no other descriptor
+    /// left.
     #[cfg(unix)]
     pub(crate) fn spare(&self) -> io::Result<std::os::fd::OwnedFd> {
         self.descriptor().try_clone_to_owned()

@@ -1,13 +1,13 @@
-//! Lists the files of ports, so that a process can remove them although it ends without dropping
-//! its ports: a thread may still be using one.
+//! Lists the files that ports have created. So a process can remove them at its end without
+//! dropping its ports, which a thread may still be using.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static MADE: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
-/// A socket or a folder of a port. Dropping this value does not remove the file, but takes it off
-/// the list.
+/// A socket or a folder that a port has created. Dropping this value does not remove the file, but
+/// takes it off the list.
 #[derive(Debug)]
 pub(crate) struct Made {
     path: PathBuf,
@@ -20,7 +20,7 @@ struct Entry {
 }
 
 impl Made {
-    /// Notes that the file or folder was just made.
+    /// Adds a file or folder that was just created to the list.
     pub(crate) fn at(path: &Path) -> Made {
         let path = path.to_owned();
         made().push(Entry { id: id(&path), path: path.clone() });
@@ -34,11 +34,11 @@ impl Drop for Made {
     }
 }
 
-/// Removes the sockets of this process's ports, and the folders of ports for started programs. Call
-/// it at the very end of a process, which may come while a thread still uses a port or a session:
-/// no runtime can connect to these ports afterwards.
+/// Removes the sockets of this process's ports, and the folders of ports for started programs.
 ///
-/// A file that has replaced a socket since then is left alone.
+/// Call it at the very end of a process, even while a thread still uses a port or a session. No
+/// runtime can connect to these ports afterwards. A file that has replaced a socket since then is
+/// left alone.
 pub fn remove_port_files() {
     let entries = std::mem::take(&mut *made());
     for Entry { path, id: before } in entries {
@@ -59,7 +59,7 @@ fn made() -> MutexGuard<'static, Vec<Entry>> {
     MADE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the device and the number of a file, on systems that have them.
+/// Returns the device and the inode number of a file, on systems that have them.
 fn id(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {

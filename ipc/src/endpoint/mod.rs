@@ -30,7 +30,7 @@ pub(crate) use wire::Wire;
 pub struct Peer {
     /// Process id, as this process sees it.
     pub pid: u32,
-    /// User id.
+    /// User id of the process.
     pub uid: u32,
 }
 
@@ -52,8 +52,8 @@ impl Endpoint {
         Endpoint(EndpointKind::Socket { path: path.into(), pid: None })
     }
 
-    /// Makes the endpoint of a Unix socket that the process with this id must hold. If another
-    /// process holds it, nothing is sent.
+    /// Makes the endpoint of a Unix socket that belongs to the process with this id. If another
+    /// process holds the socket, nothing is sent.
     pub fn socket_of(path: impl Into<PathBuf>, pid: u32) -> Self {
         Endpoint(EndpointKind::Socket { path: path.into(), pid: Some(pid) })
     }
@@ -63,12 +63,13 @@ impl Endpoint {
         Endpoint(EndpointKind::Pipe(name.strip_prefix(r"\\.\pipe\").unwrap_or(name).to_owned()))
     }
 
-    /// Makes the endpoint of a TCP address, for runtimes on phones and in browsers.
+    /// Makes the endpoint of a TCP address, at which runtimes on phones and in browsers are
+    /// reached.
     pub fn tcp(address: TcpAddress) -> Self {
         Endpoint(EndpointKind::Tcp(address))
     }
 
-    /// Returns the socket's path.
+    /// Returns the path of the Unix socket, if the endpoint is one.
     pub fn path(&self) -> Option<&Path> {
         match &self.0 {
             EndpointKind::Socket { path, .. } => Some(path),
@@ -76,7 +77,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns the process that must hold the socket, if it was given.
+    /// Returns the id of the process that the socket must belong to, if it was given.
     pub fn pid(&self) -> Option<u32> {
         match &self.0 {
             EndpointKind::Socket { pid, .. } => *pid,
@@ -84,8 +85,8 @@ impl Endpoint {
         }
     }
 
-    /// Returns whether the expected process holds the other end. It connects and closes at once to
-    /// find out, which a runtime takes for a failed connection.
+    /// Returns whether the expected process holds the other end of the socket. To find out, the
+    /// function connects and closes at once, which a runtime takes for a failed connection.
     #[cfg(target_os = "linux")]
     pub(crate) fn is_of_its_process(&self, limit: Duration) -> bool {
         let EndpointKind::Socket { path, pid: Some(pid) } = &self.0 else { return false };
@@ -93,8 +94,8 @@ impl Endpoint {
         stream.and_then(|stream| unix::peer(&stream)).is_some_and(|peer| peer.pid == *pid)
     }
 
-    /// Connects. The caller must send a whole request at once: a client that connects and sends
-    /// nothing keeps the runtime from serving others.
+    /// Connects to the endpoint. The caller must send a whole request at once: a client that
+    /// connects and sends nothing keeps the runtime from serving others.
     pub(crate) fn connect(&self, limit: Duration) -> Result<Wire, Error> {
         let deadline = Deadline::after(limit);
         let failed = |source: io::Error| Error::io(Step::Connect, source, limit);

@@ -1,4 +1,5 @@
-//! TCP addresses: runtimes on phones and in browsers have neither Unix sockets nor pipes.
+//! TCP addresses. They are for runtimes on phones and in browsers, which have neither Unix sockets
+//! nor pipes.
 
 use crate::deadlines::Deadline;
 use crate::error::RequestError;
@@ -15,7 +16,7 @@ pub struct TcpAddress {
 }
 
 impl TcpAddress {
-    /// Parses `host:port`, `[v6]:port` or `*:port` (all interfaces).
+    /// Parses an address in the form `host:port`, `[v6]:port` or `*:port` (all interfaces).
     ///
     /// # Errors
     /// [`RequestError::PortAddress`] with the reason.

@@ -1,4 +1,4 @@
-//! Unix sockets: connects with a deadline and over long paths, finds the process at the other end,
+//! Unix sockets: connects with a deadline, also by long paths, finds the process at the other end,
 //! and sends descriptors.
 
 use super::Peer;
@@ -16,17 +16,17 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Maximum length of a path in a socket address, in bytes, without its NUL.
+/// Maximum length of a path in a socket address, in bytes. The NUL after it does not count.
 pub(crate) const MAX_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// A path short enough for a socket address, and the directory that must stay open for
-/// it.
+/// A path that is short enough for a socket address, and the directory that must stay open as long
+/// as the path is used.
 struct Reachable {
     path: PathBuf,
     _directory: Option<File>,
 }
 
-/// Shortens a long path by way of an open directory: `/proc/self/fd/N/name`.
+/// Shortens a long path: opens its directory and returns `/proc/self/fd/N/name`.
 fn reachable(path: &Path) -> io::Result<Reachable> {
     if path.as_os_str().as_bytes().len() <= MAX_PATH_BYTES {
         return Ok(Reachable { path: path.to_owned(), _directory: None });
@@ -47,7 +47,7 @@ fn reachable(path: &Path) -> io::Result<Reachable> {
     Ok(Reachable { path: short, _directory: Some(directory) })
 }
 
-/// Connects, and waits while the queue of the listener is full.
+/// Connects to a socket. Waits while the listener's queue of connections is full.
 #[cfg(target_os = "linux")]
 pub(super) fn connect(path: &Path, deadline: Deadline) -> io::Result<UnixStream> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
@@ -76,19 +76,21 @@ pub(super) fn connect(path: &Path, deadline: Deadline) -> io::Result<UnixStream>
     Ok(stream)
 }
 
-/// Connects without a deadline: outside Linux a full queue refuses at once.
+/// Connects to a socket. The deadline is not needed, because outside Linux a full queue refuses at
+/// once.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn connect(path: &Path, _deadline: Deadline) -> io::Result<UnixStream> {
     UnixStream::connect(reachable(path)?.path)
 }
 
-/// Listens at a path where nothing is yet. Only the owner may connect, whatever the umask, because
-/// another user's program could pose as the expected process.
+/// Listens at a path at which there is no file yet. Only the owner may connect, whatever the umask,
+/// because another user's program could pose as the expected process.
 #[cfg(target_os = "linux")]
 pub(super) fn listen(path: &Path) -> io::Result<UnixListener> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 
-    /// Maximum number of connections that wait, as in the standard library.
+    /// Maximum number of connections that wait to be accepted, equal to that of the standard
+    /// library.
     const MAX_BACKLOG: i32 = 128;
     let address = SocketAddrUnix::new(path)?;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
@@ -114,7 +116,7 @@ pub(super) fn listen(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Returns the process that bound or connected the other end.
+/// Returns the process at the other end, which bound the socket or connected to it.
 #[cfg(target_os = "linux")]
 pub(super) fn peer(stream: &UnixStream) -> Option<Peer> {
     let credentials = rustix::net::sockopt::socket_peercred(stream).ok()?;
@@ -122,13 +124,14 @@ pub(super) fn peer(stream: &UnixStream) -> Option<Peer> {
     Some(Peer { pid, uid: credentials.uid.as_raw() })
 }
 
-/// Returns `None`, because other kernels report the peer in other ways. Nothing is checked there.
+/// Returns `None`, because other kernels report the process at the other end in other ways. So it
+/// is not checked there.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn peer(_stream: &UnixStream) -> Option<Peer> {
     None
 }
 
-/// Returns whether something can be read, or the other end is gone, before `wait` is over.
+/// Returns whether something can be read, or the other end has closed, before `wait` is over.
 pub(super) fn wait_readable(descriptor: BorrowedFd<'_>, wait: Duration) -> io::Result<bool> {
     let deadline = Deadline::after(wait);
     loop {
@@ -143,7 +146,7 @@ pub(super) fn wait_readable(descriptor: BorrowedFd<'_>, wait: Duration) -> io::R
     }
 }
 
-/// Returns whether the other end has closed, without reading bytes.
+/// Returns whether the other end has closed the connection. No bytes are consumed.
 pub(super) fn is_closed(descriptor: BorrowedFd<'_>) -> bool {
     let mut byte = [0_u8; 1];
     match rustix::net::recv(descriptor, &mut byte[..], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
@@ -153,7 +156,7 @@ pub(super) fn is_closed(descriptor: BorrowedFd<'_>) -> bool {
     }
 }
 
-/// Sends a descriptor with one dummy byte, in a separate message.
+/// Sends a file descriptor with one dummy byte, in a separate message.
 pub(super) fn send_descriptor(stream: &UnixStream, descriptor: BorrowedFd<'_>) -> io::Result<()> {
     let descriptors = [descriptor];
     let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

@@ -1,9 +1,9 @@
-//! Windows pipes. To connect, the standard library opens a pipe as a file; to listen, the crate
-//! interprocess makes one.
+//! Windows pipes. To connect, a pipe is opened as a file with the standard library; to listen, the
+//! crate interprocess creates one.
 //!
-//! A blocking read cannot have a deadline, so a thread of its own reads and passes the bytes on. A
-//! read and a write on one file exclude each other, therefore the request is written before that
-//! thread starts; the protocol allows only one request per connection anyway.
+//! A blocking read cannot have a deadline, so a separate thread reads and passes the bytes on. A
+//! read and a write on one file exclude each other, so the request is written before that thread
+//! starts. The protocol allows only one request per connection anyway.
 
 use crate::deadlines::Deadline;
 use interprocess::os::windows::named_pipe::{
@@ -15,9 +15,9 @@ use std::io::{self, Read, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Error code ERROR_PIPE_BUSY: all instances are taken.
+/// Error code ERROR_PIPE_BUSY: all instances of the pipe are taken.
 const PIPE_BUSY: i32 = 231;
-/// Maximum number of bytes kept before the reading thread waits.
+/// Maximum number of bytes that wait to be read. Beyond it, the reading thread waits.
 const MAX_QUEUED_BYTES: usize = 1 << 20;
 
 #[derive(Debug)]
@@ -58,14 +58,15 @@ pub(crate) struct PipeListener {
 }
 
 impl PipeListener {
-    /// Makes the pipe. Fails if there is a pipe of that name, which may belong to another program.
+    /// Creates the pipe. Fails if there is a pipe of that name, which may belong to another
+    /// program.
     pub(super) fn new(name: &str) -> io::Result<Self> {
         let options =
             PipeListenerOptions::new().path(format!(r"\\.\pipe\{name}")).nonblocking(true);
         Ok(PipeListener { instances: options.create_duplex::<Bytes>()?, name: name.to_owned() })
     }
 
-    /// Returns the name without its prefix, which runtimes add.
+    /// Returns the pipe's name without `\\.\pipe\`, which runtimes add.
     pub(super) fn address(&self) -> String {
         self.name.clone()
     }
@@ -123,7 +124,7 @@ impl PipeStream {
         self.pipe.write(bytes)
     }
 
-    /// Starts the reading thread at the first read.
+    /// Starts the reading thread, at the first read.
     fn start(&self) -> io::Result<()> {
         let mut state = self.inbox.lock();
         if state.reading {
@@ -171,7 +172,7 @@ impl PipeStream {
         state.closed || (state.at_end && state.bytes.is_empty())
     }
 
-    /// Stops reading. The thread ends with the next bytes or the end of the pipe.
+    /// Stops reading. The reading thread ends when further bytes arrive or the pipe ends.
     pub(super) fn close(&self) {
         self.inbox.lock().closed = true;
         self.inbox.changed.notify_all();

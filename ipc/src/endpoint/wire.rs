@@ -1,4 +1,4 @@
-//! One open connection of any kind, with deadlines on every read and write.
+//! An open connection by socket, pipe or TCP, with deadlines on every read and write.
 
 use crate::deadlines::Deadline;
 use std::io::{self, Read, Write};
@@ -28,8 +28,8 @@ impl Wire {
         }
     }
 
-    /// Reads some bytes, and returns 0 at the end. Fails with `TimedOut` once the deadline has
-    /// passed.
+    /// Reads bytes that have arrived, and returns 0 at the end of the connection. Fails with
+    /// `TimedOut` once the deadline has passed.
     pub(crate) fn read(&mut self, buffer: &mut [u8], deadline: Deadline) -> io::Result<usize> {
         loop {
             // The timeout is set for each read, so that a peer that sends a byte now and then does
@@ -55,8 +55,8 @@ impl Wire {
         }
     }
 
-    /// Reads some bytes, however long that takes, and returns 0 at the end. [`Wire::close`] on a
-    /// clone ends the wait.
+    /// Reads bytes that arrive, without a deadline, and returns 0 at the end of the connection.
+    /// [`Wire::close`] on a clone ends the wait.
     pub(crate) fn read_patiently(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let result = match self {
@@ -73,7 +73,7 @@ impl Wire {
         }
     }
 
-    /// Lets reads wait without limit, as [`Wire::read_patiently`] needs it.
+    /// Removes the time limit of reads, which [`Wire::read_patiently`] requires.
     pub(crate) fn set_patient(&mut self) -> io::Result<()> {
         match self {
             #[cfg(unix)]
@@ -111,7 +111,7 @@ impl Wire {
         Ok(())
     }
 
-    /// Waits until a read would return at once, because there are bytes, the end or an error.
+    /// Waits until a read would return at once, because bytes, the end or an error have arrived.
     /// Returns `false` if `wait` is over before.
     pub(crate) fn wait_readable(&mut self, wait: Duration) -> io::Result<bool> {
         match self {
@@ -134,7 +134,7 @@ impl Wire {
         }
     }
 
-    /// Returns whether the other side has closed an idle connection.
+    /// Returns whether the other side has closed the connection, which must be idle.
     pub(crate) fn is_closed(&self) -> bool {
         match self {
             #[cfg(unix)]
@@ -162,7 +162,7 @@ impl Wire {
         }
     }
 
-    /// Ends both directions, for all clones. A read in progress returns.
+    /// Ends both directions of the connection, for all clones. A read in progress returns.
     pub(crate) fn close(&self) {
         // This fails if the other side has closed the connection already, which is no error.
         match self {
@@ -174,7 +174,7 @@ impl Wire {
         }
     }
 
-    /// Sends a descriptor with one dummy byte.
+    /// Sends a file descriptor with one dummy byte.
     #[cfg(unix)]
     pub(crate) fn send_descriptor(
         &self,
@@ -189,8 +189,8 @@ impl Wire {
     }
 }
 
-/// Returns whether to try again: the call was interrupted or timed out. The caller's deadline
-/// decides when to give up.
+/// Returns whether a system call has to be repeated, because it was interrupted or timed out. The
+/// caller's deadline decides when to give up.
 fn is_retry(error: &io::Error) -> bool {
     matches!(
         error.kind(),

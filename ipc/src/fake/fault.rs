@@ -1,10 +1,10 @@
-//! Faults of a fake runtime.
+//! Faults that a fake runtime can have on request.
 
 use crate::command_id::CommandId;
 use crate::hresult::HResult;
 use std::time::Duration;
 
-/// A fault of one command or of every command.
+/// A fault in the replies to one command, or to every command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub(super) kind: FaultKind,
@@ -12,12 +12,12 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Makes a fault of every command.
+    /// Makes a fault in the replies to every command.
     pub fn always(kind: FaultKind) -> Self {
         Fault { kind, only: None }
     }
 
-    /// Creates a fault that only this command has.
+    /// Makes a fault in the replies to this command only.
     pub fn on(command: CommandId, kind: FaultKind) -> Self {
         Fault { kind, only: Some(command) }
     }
@@ -27,7 +27,7 @@ impl Fault {
     }
 }
 
-/// Kind of a fault.
+/// What a fake runtime does wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
@@ -37,7 +37,8 @@ pub enum FaultKind {
     HalfReply,
     /// Half of the reply is sent, then the connection ends.
     HalfReplyThenClose,
-    /// The reply has 28 bytes and no magic, as live runtimes answer a superfluous payload.
+    /// The reply has 28 bytes and no magic, which live runtimes send when they runtimes answer a
+    /// superfluous payload.
     Uninitialised,
     /// The reply's magic ends in 2 instead of 1.
     WrongMagic,
@@ -55,16 +56,17 @@ pub enum FaultKind {
     CloseUnread,
     /// The reply comes one byte at a time with this pause.
     SlowDrip(Duration),
-    /// The command is refused.
+    /// The command is refused with this code.
     Refuse(HResult),
-    /// The command is refused, and the connection stays open for ever, as with .NET 9 and 10.
+    /// The command is refused with this code, and the connection stays open for ever, as in .NET 9
+    /// and 10.
     RefuseLeftOpen(HResult),
-    /// A stop is carried out, but its reply never comes.
+    /// A request to stop a session is carried out, but its reply never comes.
     StopNeverAnswers,
-    /// A stop is neither carried out nor answered.
+    /// A request to stop a session is neither carried out nor answered.
     StopIgnored,
-    /// A stop is answered with another session's id.
+    /// A request to stop a session is answered with the id of another session.
     StopOtherSession,
-    /// The process dies after this many bytes of a session.
+    /// The process dies after it has sent this many bytes of a session.
     DieInStream(usize),
 }

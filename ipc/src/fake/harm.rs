@@ -3,7 +3,7 @@
 
 use crate::bytes;
 
-/// Reads a payload; every step returns `None` at its end.
+/// Reads a payload from its beginning. Each method returns `None` if too few bytes are left.
 struct Walk<'p>(&'p [u8]);
 
 impl<'p> Walk<'p> {
@@ -28,7 +28,7 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// Returns the reason why the request would harm a real runtime, if it would.
+/// Returns the reason why the request would harm a real runtime, or `None` if it would not.
 pub(super) fn reason(
     set: u8,
     id: u8,

@@ -44,20 +44,20 @@ use stream::FakeSession;
 /// Configuration of a fake runtime: the information that it reports, and the bytes that it streams.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FakeConfig {
-    /// Major version, 3 to 11. It decides which commands the fake knows, and which
-    /// requests kill it.
+    /// Major version of .NET, 3 to 11. It decides which commands the fake knows, and which requests
+    /// kill it.
     pub major: u32,
-    /// Text of the product version.
+    /// Product version that the fake reports, as text.
     pub product_version: String,
-    /// Process id that it reports.
+    /// Process id that the fake reports.
     pub pid: u64,
-    /// Cookie that identifies the runtime.
+    /// Id of the runtime that the fake reports.
     pub cookie: Guid,
-    /// Command line that it reports.
+    /// Command line that the fake reports.
     pub command_line: String,
-    /// Entry assembly that it reports.
+    /// Name of the entry assembly that the fake reports.
     pub entry_assembly: String,
-    /// Environment, with entries as `NAME=value`.
+    /// Environment variables that the fake reports, each as `NAME=value`.
     pub environment: Vec<String>,
     /// Bytes that each session streams from its start.
     pub stream: Vec<u8>,
@@ -72,12 +72,12 @@ pub struct FakeConfig {
     pub repeat: bool,
     /// Bytes that a session streams when it is stopped: the rundown and the end.
     pub tail: Vec<u8>,
-    /// `stream` and `tail` of a session that starts while another one runs; `None` if they are the
-    /// same.
+    /// The `stream` and `tail` of a session that starts while another one runs; `None` if they do
+    /// not differ.
     pub beside: Option<(Vec<u8>, Vec<u8>)>,
     /// Maximum number of sessions at a time.
     pub max_sessions: usize,
-    /// Whether it waits at startup. Until it is resumed, sessions stream nothing.
+    /// Whether the fake waits at startup. Until it is resumed, its sessions stream nothing.
     pub suspended: bool,
 }
 
@@ -88,7 +88,7 @@ impl Default for FakeConfig {
 }
 
 impl FakeConfig {
-    /// Makes the configuration of a runtime of this version.
+    /// Makes the configuration of a runtime with this version.
     pub fn version(major: u32, product_version: &str) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(1);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -117,7 +117,7 @@ impl FakeConfig {
     }
 }
 
-/// A fake runtime. It ends when it is dropped.
+/// A fake runtime in this process. It ends when it is dropped.
 #[derive(Debug)]
 pub struct FakeRuntime {
     shared: Arc<SharedFake>,
@@ -169,7 +169,7 @@ impl SharedFake {
         self.stop.load(Ordering::SeqCst)
     }
 
-    /// Closes every connection, as the end of a process does.
+    /// Closes every connection, as the system does when a process ends.
     fn end(&self) {
         self.stop.store(true, Ordering::SeqCst);
         let mut state = self.lock();
@@ -179,7 +179,7 @@ impl SharedFake {
         state.sessions.clear();
     }
 
-    /// Remembers a connection, to be closed at the end.
+    /// Remembers a connection, so that it can be closed at the end.
     fn watch(&self, wire: &Wire) {
         if let Ok(clone) = wire.try_clone() {
             let mut state = self.lock();
@@ -262,23 +262,23 @@ impl FakeRuntime {
         Ok(FakeRuntime { shared, endpoint: port, threads: vec![thread], _folder: None })
     }
 
-    /// Returns the endpoint of the runtime, or the port that it connects to.
+    /// Returns the endpoint of the runtime, or the port to which it connects.
     pub fn endpoint(&self) -> Endpoint {
         self.endpoint.clone()
     }
 
-    /// Switches a fault on, or all faults off.
+    /// Switches a fault on; `None` switches all faults off.
     pub fn set_fault(&self, fault: Option<Fault>) {
         self.shared.lock().fault = fault;
     }
 
-    /// Returns all requests so far, in order.
+    /// Returns all requests that the fake has received so far, in order.
     pub fn requests(&self) -> Vec<Vec<u8>> {
         self.shared.lock().requests.clone()
     }
 
-    /// Returns the reason of the runtime's death: a request that would have crashed, blocked or
-    /// damaged a real one.
+    /// Returns the reason why the fake has died: a request that would have crashed, blocked or
+    /// damaged a real runtime. Returns `None` if it is alive.
     pub fn death(&self) -> Option<String> {
         self.shared.lock().death.clone()
     }
@@ -288,12 +288,12 @@ impl FakeRuntime {
         self.shared.resumed.load(Ordering::SeqCst)
     }
 
-    /// Returns the number of resume commands that it received.
+    /// Returns the number of resume commands that the fake has received.
     pub fn resume_count(&self) -> usize {
         self.shared.lock().resumes
     }
 
-    /// Ends the pause of [`FakeConfig::holds_at`], for all sessions.
+    /// Lets all sessions go on that pause because of [`FakeConfig::holds_at`].
     pub fn go_on(&self) {
         self.shared.goes_on.store(true, Ordering::SeqCst);
     }
@@ -303,22 +303,22 @@ impl FakeRuntime {
         self.shared.lock().sessions.len()
     }
 
-    /// Returns the ids of the sessions that it was told to stop, in order.
+    /// Returns the ids of the sessions that the fake was told to stop, in order.
     pub fn stops(&self) -> Vec<u64> {
         self.shared.lock().stops.clone()
     }
 
-    /// Returns the number of file descriptors that were sent to it.
+    /// Returns the number of file descriptors that the fake has received.
     pub fn descriptor_count(&self) -> usize {
         self.shared.lock().descriptors
     }
 
-    /// Returns the environment as commands have changed it.
+    /// Returns the environment variables, with the changes that commands have made.
     pub fn environment(&self) -> Vec<String> {
         self.shared.lock().environment.clone()
     }
 
-    /// Ends the fake like a killed process: all connections are cut.
+    /// Ends the fake like a killed process: all its connections end.
     pub fn kill(&self) {
         self.shared.end();
     }

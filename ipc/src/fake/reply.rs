@@ -1,4 +1,5 @@
-//! Replies of the fake, byte by byte. Nothing here is shared with the code under test.
+//! Replies of the fake, runtime, encoded byte by byte. Nothing here is shared with the code under
+//! test.
 
 use super::{FakeConfig, FakeState};
 
@@ -25,7 +26,7 @@ pub(super) fn string(text: &str) -> Vec<u8> {
     count.to_le_bytes().into_iter().chain(units.into_iter().flat_map(u16::to_le_bytes)).collect()
 }
 
-/// Encodes the payload of ProcessInfo 1, 2 or 3.
+/// Encodes the reply's payload for one of the three versions of ProcessInfo.
 pub(super) fn process_info(config: &FakeConfig, version: u32, suspended: bool) -> Vec<u8> {
     let mut payload = Vec::new();
     if version == 3 {
@@ -49,7 +50,7 @@ pub(super) fn process_info(config: &FakeConfig, version: u32, suspended: bool) -
     payload
 }
 
-/// Encodes the continuation of ProcessEnvironment.
+/// Encodes the bytes with the variables that follow the reply to ProcessEnvironment.
 pub(super) fn environment(state: &FakeState) -> Vec<u8> {
     let count = u32::try_from(state.environment.len()).unwrap_or(u32::MAX);
     let entries = state.environment.iter().flat_map(|entry| string(entry));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Interval at which waiting threads check whether the fake is over.
+/// Interval at which waiting threads check whether the fake has ended.
 const END_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 const BAD_ENCODING: u32 = 0x8013_1384;
 const UNKNOWN_COMMAND: u32 = 0x8013_1385;
@@ -28,7 +28,7 @@ pub(super) fn listen(shared: &Arc<SharedFake>, listener: &Listener) {
     }
 }
 
-/// Connects, identifies the runtime, and serves one command, again and again.
+/// Connects to a port, identifies the runtime, and serves one command, again and again.
 pub(super) fn connect(shared: &Arc<SharedFake>, port: &Endpoint) {
     let advertise = Advertise { cookie: shared.config.cookie, pid: shared.config.pid }.to_bytes();
     let mut pause = Duration::from_millis(10);
@@ -52,8 +52,7 @@ pub(super) fn connect(shared: &Arc<SharedFake>, port: &Endpoint) {
     }
 }
 
-/// Reads exactly `count` bytes, however long that takes. Returns `None` if the client or the fake
-/// ends.
+/// Reads exactly `count` bytes, without a deadline. Returns `None` if the client or the fake ends.
 fn read(shared: &SharedFake, wire: &mut Wire, count: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     while bytes.len() < count {
@@ -151,7 +150,7 @@ fn handle(shared: &Arc<SharedFake>, mut wire: Wire) -> bool {
     }
 }
 
-/// Returns the size of the first frame of an answer.
+/// Returns the size of the first frame of an answer, in bytes.
 fn answer_bytes(answer: &[u8]) -> usize {
     match answer.get(14..16) {
         Some(&[low, high]) => usize::from(bytes::u16([low, high])).min(answer.len()),
@@ -174,7 +173,7 @@ fn wait_for_close(shared: &SharedFake, wire: &mut Wire) {
     }
 }
 
-/// Sends a reply, spoilt by the fault.
+/// Sends a reply, which a fault may change or suppress.
 fn spoil(shared: &SharedFake, wire: &mut Wire, mut bytes: Vec<u8>, fault: Option<FaultKind>) {
     let half = bytes.len().checked_div(2).unwrap_or_default();
     let set = |bytes: &mut Vec<u8>, at: usize, value: u8| {
@@ -232,7 +231,8 @@ fn spoil(shared: &SharedFake, wire: &mut Wire, mut bytes: Vec<u8>, fault: Option
     }
 }
 
-/// Answers a command that is known and harmless. Bytes after the first frame are a continuation.
+/// Returns the answer to a command that is known and harmless. Bytes after its first frame follow
+/// the reply.
 fn answer(shared: &SharedFake, command: CommandId, payload: &[u8]) -> Vec<u8> {
     let suspended = !shared.resumed.load(Ordering::SeqCst);
     let info =
@@ -339,7 +339,8 @@ fn stop(shared: &Arc<SharedFake>, mut wire: Wire, payload: &[u8], fault: Option<
     }
 }
 
-/// Waits for the dummy byte with its descriptor, without limit, as runtimes do.
+/// Waits for the dummy byte that comes with a file descriptor. There is no deadline, as in real
+/// runtimes.
 #[cfg(unix)]
 fn receive_descriptor(shared: &SharedFake, wire: &mut Wire) -> bool {
     use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};

@@ -1,4 +1,4 @@
-//! A session of the fake runtime: a thread that writes into the event socket.
+//! Sessions of the fake runtime. A thread per session writes the stream to the connection.
 
 use super::fault::FaultKind;
 use super::{FakeConfig, SharedFake};
@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Maximum time of a write. The end of the fake closes connections, which ends a write sooner.
+/// Maximum time of a write. A write ends sooner if the fake ends, because that closes the
+/// connection.
 pub(super) const MAX_WRITE_TIME: Duration = Duration::from_secs(120);
 
 #[derive(Debug)]
@@ -37,7 +38,8 @@ impl FakeSession {
         Ok(FakeSession { stop, wire, thread: Some(thread), is_beside })
     }
 
-    /// Writes the rest and closes, on the server's thread as in a real runtime.
+    /// Writes the rest of the stream and closes the connection, on the server's thread as in a real
+    /// runtime.
     pub(super) fn finish(mut self, config: &FakeConfig) {
         self.stop.store(true, Ordering::SeqCst);
         if let Some(thread) = self.thread.take() {

@@ -1,11 +1,11 @@
-//! Port addresses as tools write them: `address[,connect|listen]`.
+//! Addresses of ports as users of tools write them: `address[,connect|listen]`.
 
 use crate::endpoint::{Endpoint, Listener, TcpAddress};
 use crate::error::{Error, RequestError, Step};
 use std::fmt;
 use std::path::PathBuf;
 
-/// The side of a port that connects.
+/// Which side of a port connects to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PortMode {
@@ -39,7 +39,7 @@ pub(super) enum PortPlace {
 }
 
 impl PortAddress {
-    /// Parses an address.
+    /// Parses the address of a port.
     ///
     /// # Errors
     /// [`RequestError::PortAddress`] with the reason.
@@ -89,7 +89,7 @@ impl PortAddress {
         Ok(PortAddress { place, mode })
     }
 
-    /// Returns the side that connects.
+    /// Returns which side connects to the other.
     pub fn mode(&self) -> PortMode {
         self.mode
     }

@@ -29,7 +29,7 @@ const USE_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Interval at which connections are checked for processes that have ended.
 const DEAD_PEER_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum number of connections that may be sending their advertise frames at the same time.
-/// Further ones are closed; a runtime tries again.
+/// Further connections are closed; a runtime then tries again.
 const MAX_GREETINGS: usize = 256;
 
 /// The options of a port.
@@ -38,17 +38,17 @@ const MAX_GREETINGS: usize = 256;
 pub struct PortOptions {
     /// Deadlines of the runtimes that arrive.
     pub deadlines: Deadlines,
-    /// Recorder of the runtimes' connections, if they are to be recorded.
+    /// Recorder for the runtimes' connections; `None` if they are not recorded.
     pub recorder: Option<Recorder>,
-    /// Lets a TCP port listen beyond this machine. There is no authentication: anyone who
-    /// can connect to the port can pose as a runtime.
+    /// Whether a TCP port may be reachable from other machines. There is no authentication: anyone
+    /// who can connect to the port can pose as a runtime.
     pub allow_remote: bool,
-    /// Maximum time that a connection may take to send its advertise frame; 1 s if zero.
+    /// Maximum time that a connection may take to send its advertise frame; zero means 1 s.
     pub greeting: Duration,
 }
 
 impl PortOptions {
-    /// Sets the deadlines.
+    /// Sets the deadlines for commands to the runtimes.
     #[must_use]
     pub fn deadlines(mut self, deadlines: Deadlines) -> PortOptions {
         self.deadlines = deadlines;
@@ -62,7 +62,7 @@ impl PortOptions {
         self
     }
 
-    /// Sets whether a TCP port may listen beyond this machine; see
+    /// Sets whether a TCP port may be reachable from other machines; see
     /// [`PortOptions::allow_remote`](field@PortOptions::allow_remote) for the risk.
     #[must_use]
     pub fn allow_remote(mut self, is_allowed: bool) -> PortOptions {
@@ -82,12 +82,12 @@ impl PortOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Arrival {
-    /// Process id, as the process sees it. In a container it differs from the id outside.
+    /// Process id as the process itself sees it. In a container it differs from the id outside.
     pub pid: u64,
-    /// Identifies the runtime for its whole life.
+    /// Id of the runtime, which never changes.
     pub cookie: Guid,
-    /// The runtime, which takes commands. It probably waits: start the sessions, then call
-    /// [`Runtime::resume`].
+    /// The runtime, which takes commands. It probably waits to be resumed: start the sessions, then
+    /// call [`Runtime::resume`].
     pub runtime: Runtime,
 }
 
@@ -192,14 +192,13 @@ impl Port {
         Ok(Port { table, address, stop, thread })
     }
 
-    /// Returns the address that runtimes connect to: the value for their
+    /// Returns the address that runtimes connect to, for their environment variable
     /// `DOTNET_DiagnosticPorts`.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Returns the next runtime that has not been given out yet, or `None` if none comes
-    /// in time.
+    /// Returns the next runtime that has not been returned yet, or `None` if none connects in time.
     pub fn next(&self, wait: Duration) -> Option<Arrival> {
         let advertise = self.table.next(wait)?;
         let line = self.table.line(advertise.cookie);
@@ -208,36 +207,38 @@ impl Port {
     }
 
     /// Resumes all runtimes that [`Port::next`] has not returned yet, and from now on those that
-    /// arrive. It returns no runtime any more.
+    /// connect. `next` returns no runtime any more.
     pub fn resume_newcomers(&self) {
         self.table.resume_newcomers();
     }
 
-    /// Resumes every waiting runtime, returned or not, and from now on every runtime that arrives.
+    /// Resumes every waiting runtime, whether [`Port::next`] has returned it or not, and from now
+    /// on every runtime that connects.
     pub fn resume_everyone(&self) {
         self.table.close();
     }
 
-    /// Takes the process ids of runtimes that were resumed because of [`Port::resume_newcomers`],
-    /// and that [`Port::next`] never returned. They are ids as the processes see themselves; at
-    /// most 1,000 are kept until they are taken.
+    /// Takes the ids of processes that were resumed because of [`Port::resume_newcomers`], and that
+    /// [`Port::next`] never returned. In a container these are the ids inside. At most 1,000 are
+    /// kept until they are taken.
     pub fn let_go(&self) -> Vec<u64> {
         self.table.let_go()
     }
 
     /// Returns the number of runtimes that were resumed without being returned, because this
-    /// process had no descriptor left for them. A higher limit (`ulimit -n`) helps.
+    /// process had no descriptor left for them. A higher limit of descriptors (`ulimit -n`) helps.
     pub fn turned_away(&self) -> u64 {
         self.table.turned_away()
     }
 
-    /// Returns a handle with which another thread can resume all runtimes while this one
+    /// Returns a handle with which another thread can resume all runtimes while the current thread
     /// is busy with the port.
     pub fn resumer(&self) -> Resumer {
         Resumer { table: Arc::downgrade(&self.table) }
     }
 
-    /// Returns the process ids that have been resumed, as the processes see themselves.
+    /// Returns the ids of the processes that have been resumed. In a container these are the ids
+    /// inside.
     #[cfg(target_os = "linux")]
     pub(crate) fn resumed_pids(&self) -> Vec<u64> {
         self.table.resumed_pids()
@@ -277,9 +278,9 @@ pub struct Resumer {
 }
 
 impl Resumer {
-    /// Resumes as [`Port::resume_everyone`] does; does nothing if the port is gone.
-    /// Returns when all have answered, including those that another thread is resuming,
-    /// or when the deadline for replies has passed.
+    /// Resumes as [`Port::resume_everyone`] does; does nothing if the port is gone. Returns when
+    /// all runtimes have answered, including those that another thread is resuming, or when the
+    /// deadline for replies has passed.
     pub fn resume_everyone(&self) {
         if let Some(table) = self.table.upgrade() {
             table.close();
@@ -289,14 +290,15 @@ impl Resumer {
     }
 }
 
-/// Identifies the runtimes that connect.
+/// Reads the advertise frames of connections, which identify the runtimes.
 struct Greeter {
     table: Weak<Table>,
     limit: Duration,
 }
 
 impl Greeter {
-    /// Identifies a connection on a thread of its own, so that a slow one delays no other.
+    /// Identifies the runtime of a connection on a separate thread, so that a slow one delays no
+    /// other.
     fn greet(self, wire: Wire, greetings: &Arc<AtomicUsize>, is_crowded: bool) {
         if greetings.fetch_add(1, Ordering::SeqCst) >= MAX_GREETINGS {
             greetings.fetch_sub(1, Ordering::SeqCst);
@@ -313,7 +315,7 @@ impl Greeter {
         }
     }
 
-    /// Reads the advertise frame and passes the connection on, unless the port is gone.
+    /// Reads the advertise frame and passes the connection to the port, if the port still exists.
     fn arrive(&self, mut wire: Wire, is_crowded: bool) {
         let Some(advertise) = read_advertise(&mut wire, Deadline::after(self.limit)) else {
             return;
@@ -332,7 +334,7 @@ impl Greeter {
     }
 }
 
-/// Reads an advertise frame. Returns `None` if the other end is too slow, is gone, or sends
+/// Reads an advertise frame. Returns `None` if the other end is too slow, has closed, or sends
 /// something else.
 fn read_advertise(wire: &mut Wire, deadline: Deadline) -> Option<Advertise> {
     let mut bytes = [0; ADVERTISE_BYTES];

@@ -1,7 +1,7 @@
 //! Keeps spare descriptors for the moment in which the process has no others left.
 //!
-//! A runtime that cannot be accepted waits for ever. So a port keeps some descriptors that it does
-//! not need, and closes them one by one when the system refuses a new one.
+//! A runtime whose connection cannot be accepted waits for ever. So a port opens some descriptors
+//! that it does not need, and closes them one by one when the system refuses a new one.
 
 use crate::endpoint::Listener;
 
@@ -26,7 +26,8 @@ impl Reserve {
         }
     }
 
-    /// Returns whether descriptors have run out.
+    /// Returns whether a spare descriptor has been closed or could not be opened, because
+    /// descriptors have run out.
     pub(super) fn is_touched(&self) -> bool {
         self.spare.len() < MAX_SPARE_DESCRIPTORS
     }
@@ -37,7 +38,7 @@ impl Reserve {
     }
 }
 
-/// Keeps nothing, because handles do not run out in practice on other systems.
+/// Keeps no handles, because they do not run out in practice on Windows.
 #[cfg(not(unix))]
 impl Reserve {
     pub(super) fn fill(&mut self, _listener: &Listener) {}

@@ -115,7 +115,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Returns the runtime's id of the session.
+    /// Returns the id that the runtime gave the session.
     pub fn id(&self) -> SessionId {
         self.shared.id
     }
@@ -144,15 +144,15 @@ impl Session {
         self.shared.stop()
     }
 
-    /// Closes the event socket, for a reader that will not wait any longer. Bytes that have arrived
+    /// Closes the connection, for a reader that will not wait any longer. Bytes that have arrived
     /// stay readable, the target is not blocked any more, and a thread that waits for a stop
     /// returns.
     pub fn cut(&self) {
         self.shared.stream.cut();
     }
 
-    /// Makes reads return [`io::ErrorKind::WouldBlock`] if no bytes arrive within `timeout`.
-    /// `None`, the default, waits for ever, since a quiet stream is not an error.
+    /// Sets the time after which a read without bytes returns [`io::ErrorKind::WouldBlock`]. With
+    /// `None`, the default, a read waits for ever, since a quiet stream is not an error.
     pub fn set_read_timeout(&mut self, timeout: Option<Duration>) {
         self.read_timeout = timeout;
     }
@@ -168,7 +168,7 @@ impl Session {
         self.shared.stream.ending()
     }
 
-    /// Returns the runtime.
+    /// Returns the runtime of the session.
     pub fn runtime(&self) -> &Runtime {
         &self.shared.runtime
     }
@@ -226,7 +226,8 @@ impl Drop for Session {
     }
 }
 
-/// Reads until the stream ends or fails, even if the bytes are not taken.
+/// Reads the session's stream until it ends or fails, even if nobody takes the bytes from the
+/// queue.
 fn drain(mut wire: Wire, queue: &Queue, tap: Option<&Tap>) {
     let mut buffer = Vec::new();
     loop {

@@ -1,33 +1,33 @@
-//! Queue of the bytes between the drain thread and the reader.
+//! The queue that carries bytes from the drain thread, which receives them, to the reader.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Maximum size of a chunk, in bytes. Smaller reads are joined.
+/// Maximum size of a chunk, in bytes. Smaller pieces that arrive are joined.
 pub(super) const CHUNK_BYTES: usize = 64 << 10;
-/// Maximum number of bytes that wait for the reader. When it is reached, the drain thread waits: a
-/// slow reader makes the target lose events, which the stream counts, but takes no more memory
-/// here.
+/// Maximum number of bytes that wait for the reader. When it is reached, the drain thread waits. So
+/// a slow reader makes the target lose events, which the stream counts, but memory here stays
+/// limited.
 const MAX_QUEUED_BYTES: usize = 8 << 20;
-/// Maximum time that the drain thread waits, during a stop, for a reader that does not read. Then
-/// it takes more memory.
+/// Maximum time that the drain thread waits for a slow reader while the session is being stopped.
+/// After that, the queue may exceed its maximum.
 const MAX_READER_WAIT: Duration = Duration::from_millis(100);
 
-/// Way in which a stream ended.
+/// How a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ending {
-    /// This process stopped the session; the stream is whole.
+    /// The current process stopped the session; the stream is whole.
     Stopped,
-    /// The target ended it: the process exited or died, or another tool stopped the session. The
-    /// end mark of the stream shows whether it is whole.
+    /// The target ended the stream, because it exited or died, or because another tool stopped the
+    /// session. The end mark of the stream shows whether the stream is whole.
     ByTarget,
-    /// This process gave up at a deadline, or stopped reading; the stream is cut off.
+    /// The current process gave up at a deadline, or stopped reading; the stream is cut off.
     Cut,
 }
 
-/// Progress of the stop.
+/// How far the stop of the session has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     Not,
@@ -44,7 +44,7 @@ pub(super) struct QueueState {
     pub(super) total_bytes: u64,
     pub(super) last_arrival: Instant,
     pub(super) last_taken: Instant,
-    /// Whether no more bytes will come.
+    /// Whether the stream has ended, so that no more bytes arrive.
     pub(super) ended: bool,
     pub(super) failure: Option<std::io::Error>,
     pub(super) stop: Stop,
@@ -82,14 +82,14 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state and wakes all waiters.
+    /// Changes the state and wakes all threads that wait for a change.
     pub(super) fn change<T>(&self, act: impl FnOnce(&mut QueueState) -> T) -> T {
         let result = act(&mut self.lock());
         self.changed.notify_all();
         result
     }
 
-    /// Waits until the condition holds, up to `limit`. Returns whether it holds.
+    /// Waits until the condition holds, at most for `limit`. Returns whether it holds.
     pub(super) fn wait_until(
         &self,
         limit: Duration,
@@ -100,7 +100,7 @@ impl Queue {
         condition(&state)
     }
 
-    /// Takes the first `count` bytes of a buffer. Returns a buffer for the next read.
+    /// Adds the first `count` bytes of a buffer to the queue. Returns a buffer for the next read.
     pub(super) fn push(&self, buffer: Vec<u8>, count: usize) -> Vec<u8> {
         let mut state = self.lock();
         state.total_bytes =
@@ -150,8 +150,8 @@ impl Queue {
         next
     }
 
-    /// Takes the next chunk, and gives an emptied one back. Waits up to `limit`, or without limit
-    /// if that is `None`.
+    /// Takes the next chunk, and gives an emptied one back for reuse. Waits at most for `limit`, or
+    /// without limit if that is `None`.
     pub(super) fn pop(&self, emptied: Vec<u8>, limit: Option<Duration>) -> Popped {
         let mut state = self.lock();
         // The drain thread uses emptied buffers again. More than a few are left from a burst, and

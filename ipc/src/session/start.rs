@@ -8,16 +8,16 @@ use crate::error::{Error, Step};
 use crate::runtime::Runtime;
 use std::time::Duration;
 
-/// Maximum time to wait for the reply to a start that was given up.
+/// Maximum time to wait for a reply after the caller has given up the start of a session.
 const MAX_LATE_START_WAIT: Duration = Duration::from_secs(600);
 
 impl Runtime {
-    /// Starts a session with the lowest command that can express the whole configuration. If the
-    /// runtime does not know the command, the next lower one is tried; [`Session::lost`] lists the
-    /// options that this loses.
+    /// Starts a session by the lowest version of the command that can express the whole
+    /// configuration. If the runtime does not know that version, the next lower one is tried;
+    /// [`Session::lost`] lists the options that this loses.
     ///
     /// # Errors
-    /// A refusal: 0x80004005 if there are 64 sessions already.
+    /// The runtime refuses, with 0x80004005 if there are 64 sessions already.
     pub fn start(&self, config: &SessionConfig) -> Result<Session, Error> {
         let mut command = config.lowest();
         loop {
@@ -30,11 +30,11 @@ impl Runtime {
         }
     }
 
-    /// Starts a session by this command and no other. Options that the command cannot express are
-    /// lost.
+    /// Starts a session by the given version of the command only. Options that it cannot express
+    /// are lost.
     ///
     /// # Errors
-    /// As [`Runtime::start`].
+    /// The errors of [`Runtime::start`].
     pub fn start_by(
         &self,
         config: &SessionConfig,
@@ -71,7 +71,7 @@ impl Runtime {
     /// target that was frozen may still start it.
     ///
     /// Quirk: .NET Core 3.1 dies if the connection is closed before its reply (seen with 3.1.23).
-    /// So the connection stays open, and a session that begins late is stopped.
+    /// So the connection here stays open, and a session that begins late is stopped.
     fn look_after(&self, mut connection: Connection, command: CollectCommand) {
         let runtime = self.clone();
         let thread = std::thread::Builder::new().name("nettrace-late".to_owned());
@@ -88,7 +88,7 @@ impl Runtime {
     /// reply.
     ///
     /// # Errors
-    /// A refusal; [`Error::Io`] on anything but a Unix socket.
+    /// The runtime refuses, or [`Error::Io`] for anything but a Unix socket.
     #[cfg(unix)]
     pub fn start_user_events(
         &self,

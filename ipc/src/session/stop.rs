@@ -26,7 +26,7 @@ use crate::runtime::Runtime;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Interval at which a stop checks whether bytes still come.
+/// Interval at which a stop checks whether bytes still arrive.
 const SILENCE_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Stops a session from any thread, such as one that waits for signals. All clones stop the same
@@ -37,17 +37,17 @@ pub struct StopHandle {
 }
 
 impl StopHandle {
-    /// Stops the session and waits until its stream has ended; the bytes stay readable. A second
-    /// call, also from another thread, waits for the first.
+    /// Stops the session and waits until its stream has ended; bytes that have arrived stay
+    /// readable. A second call, also from another thread, waits for the first.
     ///
     /// # Errors
-    /// [`Error::Deadline`] if the target did not end the session in time; the stream is then cut.
-    /// Otherwise the errors of any command.
+    /// [`Error::Deadline`] if the target did not end the session in time; the stream is then cut
+    /// off. Otherwise the errors of any command.
     pub fn stop(&self) -> Result<Ending, Error> {
         self.shared.stop()
     }
 
-    /// Starts to stop the session on a thread of its own and returns at once.
+    /// Starts a thread that stops the session, and returns at once.
     ///
     /// # Errors
     /// The thread could not be started.
@@ -59,7 +59,7 @@ impl StopHandle {
         spawned.map(drop).map_err(|source| Error::Io { step: Step::Stop, source })
     }
 
-    /// Returns whether the stream has ended.
+    /// Returns whether the session's stream has ended.
     pub fn is_ended(&self) -> bool {
         self.shared.stream.queue.lock().ended
     }
@@ -131,8 +131,8 @@ impl SharedSession {
         }
     }
 
-    /// Sends StopTracing on a separate connection. Gives up when the target sends nothing on both
-    /// connections.
+    /// Sends StopTracing on a separate connection. Gives up when the target sends nothing on either
+    /// connection.
     fn ask(&self, deadline: Deadline) -> Result<(), Error> {
         let deadlines = self.runtime.current_deadlines();
         let stop = StopTracing(self.id);
@@ -156,7 +156,8 @@ impl SharedSession {
         stop.read_success(&payload).map_err(|fault| Error::Reply { command: stop.id(), fault })
     }
 
-    /// Waits for the end of the stream as long as bytes come. Returns whether it has ended.
+    /// Waits for the end of the stream as long as bytes arrive. Returns whether the stream has
+    /// ended.
     fn wait_for_end(&self, deadline: Deadline) -> bool {
         let drain = self.runtime.current_deadlines().drain;
         loop {
@@ -171,20 +172,21 @@ impl SharedSession {
 }
 
 impl Runtime {
-    /// Stops a session whose event socket is closed already.
+    /// Stops a session whose stream is closed already.
     pub(super) fn stop_unread(&self, id: SessionId) -> Result<(), Error> {
         self.call(&StopTracing(id))
     }
 }
 
 impl Stream {
-    /// Returns whether nothing has arrived for `limit`, or the stream was cut.
+    /// Returns whether nothing has arrived for `limit`, or the stream was cut off.
     fn is_silent(&self, limit: Duration) -> bool {
         let state = self.queue.lock();
         state.cut || state.last_arrival.elapsed() > limit
     }
 
-    /// Closes the event socket. The drain thread ends, and the target is not blocked any more.
+    /// Closes the connection of the stream. The drain thread ends, and the target is not blocked
+    /// any more.
     pub(super) fn cut(&self) {
         self.queue.change(|state| state.cut = true);
         self.wire.close();
@@ -194,7 +196,7 @@ impl Stream {
         }
     }
 
-    /// Returns how the stream ended, once it has.
+    /// Returns how the stream ended, or `None` while it goes on.
     pub(super) fn ending(&self) -> Option<Ending> {
         let state = self.queue.lock();
         match (state.ended, state.cut, state.stop) {

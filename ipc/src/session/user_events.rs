@@ -1,4 +1,4 @@
-//! A session whose events go to tracepoints of the kernel, and not to this process.
+//! Sessions whose events go to tracepoints of the Linux kernel, and not to the current process.
 
 use crate::command::collect::{SessionId, StopTracing};
 use crate::connection::Connection;
@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::runtime::Runtime;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A user_events session. Dropping this value stops the session.
+/// A session whose events go to tracepoints. Dropping this value stops the session.
 #[derive(Debug)]
 pub struct UserEventsSession {
     runtime: Runtime,
@@ -20,12 +20,12 @@ impl UserEventsSession {
         UserEventsSession { runtime, _connection: connection, id, stopped: AtomicBool::new(false) }
     }
 
-    /// Returns the runtime's id of the session.
+    /// Returns the id that the runtime gave the session.
     pub fn id(&self) -> SessionId {
         self.id
     }
 
-    /// Stops the session once, whatever the result.
+    /// Stops the session. Only the first call sends a request, even if it fails.
     ///
     /// # Errors
     /// The errors of any command.

@@ -70,7 +70,8 @@ fn each_command_is_answered_and_harms_nothing() {
     });
 }
 
-/// Repeats a request, because createdump fails when a thread of the process ends meanwhile.
+/// Repeats a request until it succeeds, because createdump fails if a thread of the process ends
+/// meanwhile.
 fn again<T>(mut ask: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
     let mut result = ask();
     for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! Tests that real processes are found, or have a reason why they cannot be reached.
+//! Tests that the search finds real processes, or tells the reason why they cannot be reached.
 
 use super::{patient, start};
 use nettrace_ipc::{Search, Unreachable};
@@ -87,7 +87,8 @@ fn reasons_are_given_for_processes_without_socket() {
     });
 }
 
-/// Returns the parent of a process, because this machine may have other containers, too.
+/// Returns the parent of a process. It tells the containers of the test from others on this
+/// machine.
 fn parent(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(") ")?.1.split_whitespace().nth(1)?.parse().ok()

@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::restriction, clippy::pedantic)]
 
-/// All tests, which need real runtimes.
+/// The tests, all of which need real runtimes.
 #[path = "."]
 mod with_runtime {
     use super::*;
@@ -23,7 +23,7 @@ use std::io::Read;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
-/// A running program with a folder of its own.
+/// A running program with a temporary folder of its own.
 struct Running {
     target: Target,
     folder: Folder,
@@ -63,7 +63,7 @@ impl Running {
         self.found().runtime().unwrap().deadlines(patient())
     }
 
-    /// Asserts that the program still answers, and has no more descriptors than before.
+    /// Asserts that the program still answers, and has no more descriptors than `before`.
     fn assert_unharmed(&mut self, before: usize) {
         if self.major >= 8 {
             self.runtime().info().unwrap();
@@ -78,7 +78,7 @@ impl Running {
     }
 }
 
-/// Maximum time of any wait, because a machine may be busy with other things.
+/// Maximum time of any wait. It is long, because other programs may keep the machine busy.
 const MAX_WAIT: Duration = Duration::from_secs(120);
 
 fn patient() -> Deadlines {
@@ -99,7 +99,7 @@ fn config() -> SessionConfig {
     SessionConfig::new(Providers::new([workload()]).unwrap())
 }
 
-/// Reads until `is_enough`, or to the end.
+/// Reads a stream until `is_enough` holds for the bytes, or to its end.
 fn read_until(session: &mut Session, mut is_enough: impl FnMut(&[u8]) -> bool) -> Vec<u8> {
     session.set_read_timeout(Some(MAX_WAIT));
     let (mut bytes, mut piece) = (Vec::new(), vec![0; 64 << 10]);
@@ -117,21 +117,21 @@ fn read_all(session: &mut Session) -> Vec<u8> {
     read_until(session, |_| false)
 }
 
-/// Reads the first bytes of a stream. A runtime answers a start before it writes them, so
-/// afterwards the stream has surely begun.
+/// Reads the first bytes of a stream. A runtime replies to the start of a session before it writes
+/// them, so afterwards the stream has surely begun.
 fn first_bytes(session: &mut Session) -> Vec<u8> {
     let bytes = read_until(session, |bytes| bytes.len() >= 8);
     assert!(bytes.starts_with(b"Nettrace"), "begins {bytes:?}");
     bytes
 }
 
-/// Reads the rest of a stream, and returns it after `bytes`.
+/// Reads the rest of a stream, and returns `bytes` and the rest.
 fn read_rest(mut bytes: Vec<u8>, session: &mut Session) -> Vec<u8> {
     bytes.extend(read_all(session));
     bytes
 }
 
-/// Asserts that the bytes begin as a nettrace stream and end with its end mark.
+/// Asserts that a nettrace stream is whole: the bytes have its beginning and its end mark.
 fn assert_whole(bytes: &[u8], context: &str) {
     assert!(
         bytes.starts_with(b"Nettrace"),
@@ -145,7 +145,7 @@ fn assert_whole(bytes: &[u8], context: &str) {
     );
 }
 
-/// Returns whether a text occurs as UTF-16.
+/// Returns whether the bytes contain a text in UTF-16.
 fn names(bytes: &[u8], text: &str) -> bool {
     let wanted: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
     bytes.windows(wanted.len()).any(|window| window == wanted)

@@ -1,4 +1,4 @@
-//! Tests of how sessions in real runtimes end, and that nothing is left of them.
+//! Tests how sessions in real runtimes end, and that they leave nothing behind.
 
 use super::{
     assert_whole, config, eventually, first_bytes, patient, read_all, read_rest, read_until, start,
