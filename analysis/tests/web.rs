@@ -432,7 +432,7 @@ mod with_shared {
         let (place, text) = rank(&found, &["gc"]);
         assert!(place <= 2 && text.starts_with("9 collections"), "{found:#?}");
         let large = "7 of them of generation 2, because large objects were allocated: 29.3 MiB in 100 \
-                 allocations of up to 300.1 KiB, most of it System.Byte[]";
+                 allocations of up to 300 KiB, most of it System.Byte[]";
         assert!(text.contains(large), "{text}");
         for name in ["dt-database", "dt-logs"] {
             assert_the_repeated_query_is_found(name);

@@ -1,7 +1,8 @@
 //! Formats numbers for people, in the same way in every locale.
 
 pub(crate) use nettrace_export::units::{
-    bytes, bytes_and_unit, count, counted, decimal, milliseconds, signed_duration as duration,
+    bytes, bytes_and_unit, count, counted, decimal, duration_in_ms, milliseconds, short_duration,
+    signed_duration as duration,
 };
 use nettrace_parser::{Clock, utc_text};
 
@@ -32,8 +33,8 @@ mod tests {
     }
 
     #[test]
-    fn durations_may_be_negative_and_are_cut_not_rounded() {
-        assert_eq!([-7, 12_345_678].map(duration), ["-7 ns", "12.345 ms"]);
+    fn durations_are_rounded_and_instants_cut() {
+        assert_eq!([-7, 12_345_678].map(duration), ["-7 ns", "12.346 ms"]);
         assert_eq!(milliseconds(1_234_567_899), "1,234.567");
         assert_eq!(milliseconds(-1), "-0.000");
     }

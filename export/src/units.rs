@@ -1,7 +1,7 @@
-//! Formats quantities for people, in reports and in the sentences of the summary. The format does
-//! not depend on the locale.
+//! Formats quantities for people, equally in every locale, for reports and the sentences of the
+//! summary.
 
-/// Formats a count with separators: `1,234,567`.
+/// Formats a number with separators: `1,234,567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -14,7 +14,7 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// Formats a number with `digits` decimals and separators: `22,177.5`.
+/// Formats a number with `digits` decimals: `22,177.5`.
 pub fn decimal(number: f64, digits: usize) -> String {
     let text = format!("{number:.digits$}");
     let (sign, text) = text.strip_prefix('-').map_or(("", &*text), |text| ("-", text));
@@ -25,7 +25,7 @@ pub fn decimal(number: f64, digits: usize) -> String {
     format!("{sign}{whole}{point}{fraction}")
 }
 
-/// Formats a count and its noun: `1 event`, `2 events`, `2 processes`.
+/// Formats a number with its noun: `1 event`, `2 events`, `2 processes`.
 pub fn counted(number: u64, noun: &str) -> String {
     let ending = match number {
         1 => "",
@@ -57,22 +57,77 @@ pub fn bytes_and_unit(number: u64) -> (String, &'static str) {
     (decimal(value, 1), name)
 }
 
-/// Formats a duration in nanoseconds, with three decimals: `12.346 ms`, `3.214 s`, `2 min 3.214 s`.
-/// Further decimals are truncated.
+/// Formats a size in bytes with the three digits that matter: `17 B`, `1.50 MiB`, `300 KiB`.
+pub fn short_bytes(number: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    if number < 1024 {
+        return bytes(number);
+    }
+    let (mut value, mut name) = (number as f64 / 1024.0, "KiB");
+    for next in UNITS.into_iter().skip(1) {
+        // 1024 of a unit should be shown as 1.00 of the next.
+        if value < 1023.5 {
+            break;
+        }
+        (value, name) = (value / 1024.0, next);
+    }
+    let digits = match value {
+        value if value < 9.995 => 2,
+        value if value < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{} {name}", decimal(value, digits))
+}
+
+/// Formats a duration in nanoseconds, rounded to three decimals: `12.346 ms`, `3.214 s`,
+/// `2 min 3.214 s`.
 pub fn duration(nanos: u64) -> String {
     match nanos {
         0..1_000 => format!("{nanos} ns"),
-        1_000..1_000_000 => format!("{} µs", thousandths(nanos, 1)),
-        1_000_000..1_000_000_000 => format!("{} ms", thousandths(nanos, 1_000)),
-        1_000_000_000..60_000_000_000 => format!("{} s", thousandths(nanos, 1_000_000)),
+        1_000..1_000_000 => format!("{} µs", thousandths(nanos)),
+        // 1,000.000 of a unit should be shown as 1.000 of the next.
+        1_000_000..999_999_500 => format!("{} ms", duration_in_ms(nanos)),
         _ => {
-            let (minutes, rest) = (nanos / 60_000_000_000, nanos % 60_000_000_000);
-            let seconds = thousandths(rest, 1_000_000);
+            let millis = rounded(nanos, 1_000_000);
+            let (minutes, rest) = (millis / 60_000, millis % 60_000);
+            let seconds = thousandths(rest);
             match minutes {
-                0..60 => format!("{minutes} min {seconds} s"),
+                0 => format!("{seconds} s"),
+                1..60 => format!("{minutes} min {seconds} s"),
                 _ => format!("{} h {} min {seconds} s", count(minutes / 60), minutes % 60),
             }
         }
+    }
+}
+
+/// Formats a duration in nanoseconds with the three digits that matter: `1.50 µs`, `12.3 ms`,
+/// `2.66 s`; longer ones in whole seconds: `2 min 3 s`.
+pub fn short_duration(nanos: u64) -> String {
+    /// Nanoseconds of each unit, with its name.
+    const UNITS: [(u64, &str); 3] = [(1_000, "µs"), (1_000_000, "ms"), (1_000_000_000, "s")];
+    if nanos < 1_000 {
+        return format!("{nanos} ns");
+    }
+    for (unit, name) in UNITS {
+        // 1,000 of a unit should be shown as 1.00 of the next.
+        let hundredths = rounded(nanos, unit / 100);
+        if hundredths < 1_000 {
+            return format!("{}.{:02} {name}", hundredths / 100, hundredths % 100);
+        }
+        let (tenths, whole) = (rounded(nanos, unit / 10), rounded(nanos, unit));
+        let most = if name == "s" { 60 } else { 1_000 };
+        if tenths < 1_000 && whole < most {
+            return format!("{}.{} {name}", tenths / 10, tenths % 10);
+        }
+        if whole < most {
+            return format!("{whole} {name}");
+        }
+    }
+    let seconds = rounded(nanos, 1_000_000_000);
+    let (minutes, seconds) = (seconds / 60, seconds % 60);
+    match minutes {
+        0..60 => format!("{minutes} min {seconds} s"),
+        _ => format!("{} h {} min", count(minutes / 60), minutes % 60),
     }
 }
 
@@ -82,18 +137,26 @@ pub fn signed_duration(nanos: i64) -> String {
     format!("{sign}{}", duration(nanos.unsigned_abs()))
 }
 
-/// Formats a time in nanoseconds since the session's start, in milliseconds with three decimals:
-/// `1,234.567`. Further decimals are truncated.
+/// Formats an instant, the time since the session's start, in ms: `1,234.567`. It is cut to µs, so
+/// that no instant is shown as later than it was, and a range from there on has its event.
 pub fn milliseconds(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
-    format!("{sign}{}", thousandths(nanos.unsigned_abs(), 1_000))
+    format!("{sign}{}", thousandths(nanos.unsigned_abs() / 1_000))
 }
 
-/// Formats a quantity of which a unit has a thousand `steps`, with three decimals. The result is
-/// truncated, so that no time is shown as later than it was, or as 60 s.
-pub fn thousandths(number: u64, steps: u64) -> String {
-    let thousandths = number.checked_div(steps).unwrap_or(0);
-    format!("{}.{:03}", count(thousandths / 1000), thousandths % 1000)
+/// Formats a duration in ms, rounded to µs: `1,234.568`.
+pub fn duration_in_ms(nanos: u64) -> String {
+    thousandths(rounded(nanos, 1_000))
+}
+
+/// Formats `number` in units of a thousand, with three decimals: `1.234`.
+fn thousandths(number: u64) -> String {
+    format!("{}.{:03}", count(number / 1000), number % 1000)
+}
+
+/// Returns a number in units of `steps`, rounded.
+fn rounded(number: u64, steps: u64) -> u64 {
+    number.saturating_add(steps / 2).checked_div(steps).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -114,17 +177,44 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_cut_not_rounded() {
+    fn durations_are_rounded() {
         let cases = [
             (0, "0 ns"),
             (1_500, "1.500 µs"),
-            (12_345_678, "12.345 ms"),
-            (59_999_999_999, "59.999 s"),
+            (12_345_678, "12.346 ms"),
+            (999_999_499, "999.999 ms"),
+            (999_999_500, "1.000 s"),
+            (2_655_960_000, "2.656 s"),
+            (59_999_499_999, "59.999 s"),
+            (59_999_999_999, "1 min 0.000 s"),
             (60_000_000_000, "1 min 0.000 s"),
             (3_723_500_000_000, "1 h 2 min 3.500 s"),
         ];
         for (nanos, text) in cases {
             assert_eq!(duration(nanos), text);
         }
+    }
+
+    #[test]
+    fn short_quantities_have_the_three_digits_that_matter() {
+        let cases = [
+            (999, "999 ns"),
+            (1_500, "1.50 µs"),
+            (99_949, "99.9 µs"),
+            (99_950, "100 µs"),
+            (999_600, "1.00 ms"),
+            (276_960_000, "277 ms"),
+            (2_655_960_000, "2.66 s"),
+            (59_940_000_000, "59.9 s"),
+            (59_960_000_000, "1 min 0 s"),
+            (123_214_000_000, "2 min 3 s"),
+            (3_723_500_000_000, "1 h 2 min"),
+        ];
+        for (nanos, text) in cases {
+            assert_eq!(short_duration(nanos), text);
+        }
+        let sizes = [1023, 1024, 307_302, 1_048_000, 30_723_276, u64::MAX];
+        let texts = ["1,023 B", "1.00 KiB", "300 KiB", "1,023 KiB", "29.3 MiB", "16,384 PiB"];
+        assert_eq!(sizes.map(short_bytes), texts);
     }
 }

@@ -29,22 +29,20 @@ export function formatDecimal(number, digits = 1) {
   return grouped(whole) + (rest ? `.${rest}` : '');
 }
 
-// Returns a number in a unit of a thousand `steps`, with three decimals. Like the command, it cuts instead of rounding, so that both show
-// the same number, and no time is shown too late.
-function thousandths(number, steps) {
-  const cut = Math.floor(number / steps);
-  return `${grouped(String(Math.floor(cut / 1000)))}.${String(cut % 1000).padStart(3, '0')}`;
-}
+// Returns a whole number in a unit of a thousand, with three decimals: `1.234`.
+const thousandths = (number) => `${grouped(String(Math.floor(number / 1000)))}.${String(number % 1000).padStart(3, '0')}`;
 
 export function formatNanos(nanos) {
   if (!Number.isFinite(nanos)) return '–';
   const [sign, size] = [nanos < 0 ? '-' : '', Math.abs(nanos)];
   if (size < 1e3) return `${sign}${formatCount(size)} ns`;
-  if (size < 1e6) return `${sign}${thousandths(size, 1)} µs`;
-  if (size < 1e9) return `${sign}${thousandths(size, 1e3)} ms`;
-  if (size < 60e9) return `${sign}${thousandths(size, 1e6)} s`;
-  const minutes = Math.floor(size / 60e9);
-  const seconds = thousandths(size % 60e9, 1e6);
+  if (size < 1e6) return `${sign}${thousandths(Math.floor(size))} µs`;
+  // 1,000.000 of a unit should be shown as 1.000 of the next.
+  if (size < 999_999_500) return `${sign}${thousandths(Math.round(size / 1e3))} ms`;
+  const millis = Math.round(size / 1e6);
+  const minutes = Math.floor(millis / 60e3);
+  const seconds = thousandths(millis % 60e3);
+  if (minutes < 1) return `${sign}${seconds} s`;
   return minutes < 60
     ? `${sign}${minutes} min ${seconds} s`
     : `${sign}${formatCount(Math.floor(minutes / 60))} h ${minutes % 60} min ${seconds} s`;
@@ -67,8 +65,8 @@ export const formatValue = (number) => formatDecimal(number, Number.isInteger(nu
 
 export const formatPercent = (share) => (Number.isFinite(share) ? `${formatDecimal(share, 1)} %` : '–');
 
-// Returns a moment, as the time since the session's start.
-export const formatMoment = (nanos) => (Number.isFinite(nanos) ? `${nanos < 0 ? '-' : ''}${thousandths(Math.abs(nanos), 1e3)} ms` : '–');
+// Returns a moment, as the time since the session's start, cut like the command's, so that none is shown too late.
+export const formatMoment = (nanos) => (Number.isFinite(nanos) ? `${nanos < 0 ? '-' : ''}${thousandths(Math.floor(Math.abs(nanos) / 1e3))} ms` : '–');
 
 export function formatWeight(weight, unit) {
   if (unit === 'nanoseconds') return formatNanos(weight);

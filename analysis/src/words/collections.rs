@@ -3,7 +3,7 @@
 use super::frames::{after, name};
 use crate::fact::{AllocatedType, CollectionPlace, CollectionReason, LargeObjects};
 use crate::model::rounded;
-use nettrace_export::units::{bytes, count, counted};
+use nettrace_export::units::{count, counted, short_bytes as bytes};
 
 /// Writes the reasons and the method behind them, each after a semicolon.
 pub(super) fn reasons(reasons: &[CollectionReason], behind: Option<&CollectionPlace>) -> String {
@@ -69,7 +69,7 @@ fn reason(reason: &CollectionReason) -> String {
     }
 }
 
-/// Writes `: 29.3 MiB in 100 allocations of up to 300.1 KiB, most of it System.Byte[] in
+/// Writes `: 29.3 MiB in 100 allocations of up to 300 KiB, most of it System.Byte[] in
 /// Blobs.MakeBlob`.
 fn large_objects(objects: &LargeObjects) -> String {
     let size = objects

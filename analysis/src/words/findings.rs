@@ -19,14 +19,14 @@ pub(super) fn counted(number: &Number, noun: &str) -> String {
     units::counted(number.whole(), noun)
 }
 
-/// Writes a time in a fitting unit: `1.500 s`.
+/// Writes a time in a fitting unit: `1.50 s`.
 pub(super) fn duration(number: &Number) -> String {
-    units::duration(number.whole())
+    units::short_duration(number.whole())
 }
 
-/// Writes a size in a fitting unit: `1.5 MiB`.
+/// Writes a size in a fitting unit: `1.50 MiB`.
 pub(super) fn bytes(number: &Number) -> String {
-    units::bytes(number.whole())
+    units::short_bytes(number.whole())
 }
 
 /// Writes the sentence of a fact.
@@ -69,7 +69,11 @@ pub(crate) fn sentence(fact: &Fact) -> String {
                 Some(most) => format!(", most of it {}", most.type_name),
                 None => String::new(),
             };
-            format!("{} allocated, {}/s{most}", bytes(allocated), units::bytes(rounded(rate.value)))
+            format!(
+                "{} allocated, {}/s{most}",
+                bytes(allocated),
+                units::short_bytes(rounded(rate.value))
+            )
         }
         Fact::Exceptions { .. } => exceptions(fact),
         Fact::Compilation { .. } => compilation(fact),
@@ -401,7 +405,7 @@ fn requests(fact: &Fact) -> String {
     let mut ways = String::new();
     if let (Some(target), Some(median)) = (slowest, slowest_median) {
         let median = duration(median);
-        ways.push_str(&format!("; slowest are those of {target}, {median} in the middle"));
+        ways.push_str(&format!("; slowest are those of {target}, median {median}"));
     }
     if let (Some(target), Some(total)) = (heaviest, heaviest_total) {
         let total = duration(total);

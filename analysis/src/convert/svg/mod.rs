@@ -261,10 +261,7 @@ impl Page<'_, '_> {
 
     fn weight(&self, weight: u64) -> String {
         match self.kind.unit() {
-            WeightUnit::Nanoseconds => {
-                let micros = weight / 1000;
-                format!("{}.{:03} ms", units::count(micros / 1000), micros % 1000)
-            }
+            WeightUnit::Nanoseconds => format!("{} ms", units::duration_in_ms(weight)),
             WeightUnit::Bytes => format!("{} bytes", units::count(weight)),
             WeightUnit::Count => units::count(weight),
         }

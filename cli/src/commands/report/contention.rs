@@ -50,7 +50,7 @@ pub(super) fn text(
             let head = format!("{:>20}  held by ", "");
             let held = match lock.held.count {
                 0 => String::new(),
-                _ => format!(", for {} ms in the middle", ms(lock.held.p50_ns)),
+                _ => format!(", for a median of {} ms", ms(lock.held.p50_ns)),
             };
             let owners = format!("{}{more}{held}", owners.join(", "));
             table.add_detail(Detail::new(head, owners), &faint);

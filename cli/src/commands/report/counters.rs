@@ -114,7 +114,7 @@ fn table(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
     prose(context, &strong, &summary)
 }
 
-/// Returns the total of each counter with several tag sets: `shop.orders: 40 of 2 tag sets`.
+/// Returns the total of each counter with several tag sets: `shop.orders: 40 in 2 tag sets`.
 fn totals(group: &[&CounterSeries]) -> Vec<String> {
     let of_one = group.chunk_by(|one, other| {
         (&one.name, one.kind, one.process_id) == (&other.name, other.kind, other.process_id)
@@ -123,7 +123,7 @@ fn totals(group: &[&CounterSeries]) -> Vec<String> {
     let text = |of_one: &[&CounterSeries]| {
         let first = of_one.first().filter(|first| !first.total_is_level())?;
         let total: Option<f64> = of_one.iter().map(|series| series.total).sum();
-        Some(format!("{}: {} of {} tag sets", first.name, number(total?), of_one.len()))
+        Some(format!("{}: {} in {} tag sets", first.name, number(total?), of_one.len()))
     };
     several.filter_map(text).collect()
 }

@@ -1,7 +1,7 @@
 //! `report summary`, which is also the output of `nettrace FILE`.
 
 use super::pass::{Asked, Steps, show_in_steps};
-use super::words::{duration, prose};
+use super::words::prose;
 use crate::args::InputArgs;
 use crate::context::Context;
 use crate::cut::cut;
@@ -96,7 +96,7 @@ fn text(input: &InputArgs, report: &SummaryReport, context: &mut Context<'_>) ->
         .map_or_else(String::new, |process| format!(" of {}", cut(&printable(process), room)));
     let line = format!(
         "{}{process}, {}, {}",
-        duration(report.duration_ns),
+        units::short_duration(report.duration_ns),
         units::counted(report.events, "event"),
         units::counted(report.threads, "thread"),
     );

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Returns nanoseconds as milliseconds.
 pub(super) fn ms(nanos: u64) -> String {
-    units::milliseconds(i64::try_from(nanos).unwrap_or(i64::MAX))
+    units::duration_in_ms(nanos)
 }
 
 pub(super) fn duration(nanos: u64) -> String {
