@@ -1,6 +1,6 @@
 // The view of exceptions.
 import { el, printable } from './dom.mjs';
-import { formatCount, formatMoment } from './format.mjs';
+import { countOf, formatCount, formatMoment } from './format.mjs';
 import { binned, none, thinned } from './notices.mjs';
 import { exceptionGroups } from './query.mjs';
 import { facts, table } from './table.mjs';
@@ -57,7 +57,7 @@ export function exceptionsView(trace, route, range) {
           caption: 'Messages',
           first: 10,
           columns: [
-            { title: 'Message', value: (row) => row.message || '(none)' },
+            { title: 'Message', about: '# stands for numbers and ids, which differ', value: (row) => row.message || '(none)' },
             { title: 'Thrown', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
           ],
           rows: group.messages,
@@ -72,6 +72,7 @@ export function exceptionsView(trace, route, range) {
               el('pre', { tabindex: '0' }, stack.frames.map(printable).join('\n') || '(no stack)'),
             ),
           ),
+        group.stacks.length > 20 && none(`${countOf(group.stacks.length - 20, 'further stack')} of fewer exceptions`),
       ),
     ),
   );

@@ -30,9 +30,9 @@ export function thrownIn(trace, range) {
   const groups = new Map();
   const counted = countedRange(trace, 'thrown', range);
   const add = (number, message, node, count, first, last) => {
-    let type = groups.get(number);
-    if (!type)
-      groups.set(number, (type = { type: trace.texts.exceptions[number], count: 0, first, last, messages: new Map(), stacks: new Map() }));
+    const text = trace.texts.exceptions[number];
+    let type = groups.get(text);
+    if (!type) groups.set(text, (type = { type: text, count: 0, first, last, messages: new Map(), stacks: new Map() }));
     type.count += count;
     type.first = Math.min(type.first, first);
     type.last = Math.max(type.last, last);
@@ -53,10 +53,24 @@ export function thrownIn(trace, range) {
     .map((group) => ({
       ...group,
       messages: byCount(group.messages).map(([message, count]) => ({ message: trace.texts.messages[message], count })),
-      stacks: byCount(group.stacks).map(([node, count]) => ({ frames: textsOf(trace, node), count })),
+      stacks: throwStacks(trace, group.stacks),
     }))
     .sort((a, b) => b.count - a.count || (a.type < b.type ? -1 : 1));
   return { groups: rows, counted };
+}
+
+// Returns stacks that threw, most frequent first, without the frames of the runtime that dispatch the exception. What differs only in these
+// is one stack.
+function throwStacks(trace, nodes) {
+  const stacks = new Map();
+  for (const [node, count] of nodes) {
+    const frames = framesOf(trace, node);
+    const from = frames.findIndex((frame) => !trace.frames.dispatch?.[frame]);
+    const texts = frames.slice(Math.max(0, from)).map((frame) => frameText(trace, frame));
+    const key = texts.join('\n');
+    stacks.set(key, { frames: texts, count: (stacks.get(key)?.count ?? 0) + count });
+  }
+  return [...stacks.values()].sort((a, b) => b.count - a.count);
 }
 
 // Returns the numbers of events in a range, by type and by thread.

@@ -385,6 +385,30 @@ test('types and messages of exceptions have separate texts', () => {
   );
 });
 
+test('stacks that differ only in how the runtime dispatches the exception are one', () => {
+  const columns = {
+    'nodes.parent': [0, 1, 1, 3],
+    'nodes.frame': [0, 1, 0, 2],
+    'thrown.t': [1, 2, 3],
+    'thrown.type': [0, 0, 0],
+    'thrown.message': [0, 0, 0],
+    'thrown.node': [1, 2, 4],
+  };
+  const { groups } = thrownIn(
+    {
+      ...trace(),
+      texts: { exceptions: ['My.Exception'], messages: ['#'] },
+      frames: framesWith(['main', 'EH.Throw', 'EH.Rethrow'], { dispatch: [0, 1, 1] }),
+      column: (name) => Float64Array.from(columns[name] || []),
+    },
+    null,
+  );
+  assert.deepEqual(groups[0].stacks, [
+    { frames: ['main'], count: 2 },
+    { frames: ['main', 'main'], count: 1 },
+  ]);
+});
+
 test('what has no row is counted in whole bins, and the range of these is known', () => {
   const columns = {
     'thrown.others.t': [10, 20, 30],

@@ -149,6 +149,16 @@ for (const name of FILES) {
       assert.equal(exceptionGroups(trace, range).count, wanted.count);
     }
     assert.deepEqual(rows(thrownIn(trace, ALL)), rows(exceptionGroups(trace, null)));
+    // Messages and stacks are merged as in the report.
+    const sorted = (list, words) => list.map((row) => [words(row), row.count].join('\n')).sort();
+    const parts = ({ type, messages, stacks }) => [
+      type,
+      sorted(messages, (row) => row.message),
+      sorted(stacks, (row) => row.frames.join()),
+    ];
+    const whole = report('exceptions', ...ROWS).types;
+    const shown = new Map(thrownIn(trace, null).groups.map((row) => [row.type, parts(row)]));
+    for (const row of whole) assert.deepEqual(shown.get(row.type), parts(row));
   });
 
   compared('collections', (trace, report) => {

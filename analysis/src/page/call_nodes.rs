@@ -6,6 +6,7 @@ use crate::model::{
     Call, Frame, FrameHandle, FrameKind, NameOrigin, Resolved, is_framework, shows_async,
 };
 use crate::numbering::Numbering;
+use crate::report::is_dispatch;
 use crate::words::page::REST;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -121,6 +122,7 @@ impl CallNodeColumns {
             "kind": frames.iter().map(kind).collect::<Vec<_>>(),
             "framework": frames.iter().map(|frame| flag(frame, is_framework)).collect::<Vec<_>>(),
             "carrier": frames.iter().map(|frame| flag(frame, shows_async)).collect::<Vec<_>>(),
+            "dispatch": frames.iter().map(|frame| flag(frame, is_dispatch)).collect::<Vec<_>>(),
             "machine": frames.iter().map(|frame| flag(frame, |frame| frame.is_machine)).collect::<Vec<_>>(),
             "async": async_methods(&frames),
             "named": frames.iter().map(named).collect::<Vec<_>>(),

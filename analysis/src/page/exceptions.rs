@@ -1,11 +1,11 @@
 //! Exceptions of a page, one row each, so that the page groups them by type, message and stack in
-//! any range of time. After the first [`MAX_ROWS`], exceptions are only counted by type, message
+//! any range of time. Messages that differ only in numbers are one, as in the report. After the first [`MAX_ROWS`], exceptions are only counted by type, message
 //! and stack.
 
 use super::sums::Sums;
 use crate::fact::thinned::Thinning;
 use crate::model::{Model, StackHandle, Texts};
-use crate::report::Moment;
+use crate::report::{Moment, group_of};
 use crate::words::page::MANY_MORE;
 use nettrace_parser::Event;
 use nettrace_parser::view;
@@ -89,7 +89,7 @@ impl PageExceptions {
         let message = thrown.message.to_string();
         // .NET 6 and later write `NULL` for an exception without a message.
         let message = if message == "NULL" { "" } else { &message };
-        let message = self.messages.number(message, MAX_MESSAGES);
+        let message = self.messages.number(&group_of(message), MAX_MESSAGES);
         if self.rows.len() >= MAX_ROWS {
             let place = self.place(message, stack);
             self.others.add(moment.nanos, [type_name, place], 0);

@@ -14,7 +14,9 @@ use crate::fact::thinned::{PagePart, Thinned, Thinning};
 use crate::findings::overview::{Overview, OverviewInterest, OverviewReports, Overviewed};
 use crate::findings::{Summary, SummaryReport};
 use crate::html::Columns;
-use crate::model::{Kind, Model, Resolved, StackHandle, TextHandle, ThreadState, WaitFor};
+use crate::model::{
+    Kind, Model, Resolved, StackHandle, TextHandle, ThreadState, WaitFor, type_text,
+};
 use crate::numbering::Numbering;
 use crate::over_time::{self, Forgotten, SampleRow};
 use crate::report::{
@@ -437,7 +439,9 @@ fn write_tracks(
     page.categories = Value::Object(categories);
     let names = std::mem::take(&mut page.activity_names);
     let tasks = std::mem::take(&mut page.task_names);
-    page.texts = json!({ "activities": names, "tasks": tasks, "spans": texts(&tracks.spans.texts), "exceptions": texts(&thrown.types.texts),
+    let types = thrown.types.texts.all();
+    let types: Vec<String> = types.map(|stored| type_text(stored, resolved.names())).collect();
+    page.texts = json!({ "activities": names, "tasks": tasks, "spans": texts(&tracks.spans.texts), "exceptions": types,
         "messages": texts(&thrown.messages.texts) });
     page.threads = threads(model);
     page.columns = columns;
