@@ -1,10 +1,12 @@
 // The view of stacks with weights: CPU samples, allocations, exceptions, waits for locks and handles.
+import { button, select } from './controls.mjs';
 import { el, pictureLink, replace, say, visible } from './dom.mjs';
 import { countOf, formatCount, formatPercent, formatWeight, formatNanos } from './format.mjs';
 import { flameGraph, timeGraph } from './flame.mjs';
+import { frameOptions } from './frame-options.mjs';
 import { callTree, groupSums, methodSums, sandwich, stacksOverTime } from './calls.mjs';
 import { eachSample } from './ranges.mjs';
-import { facts, table } from './table.mjs';
+import { facts, scrollBox, table } from './table.mjs';
 
 const TABS = [
   ['flame', 'Flame graph'],
@@ -22,9 +24,6 @@ const TREES = ['flame', 'tree'];
 export function kindsOf(trace) {
   return Object.entries(trace.kinds).filter(([kind]) => trace.column(`${kind}.t`).length > 0);
 }
-
-const button = (text, pressed, onclick, more = {}) =>
-  el('button', { type: 'button', 'aria-pressed': String(pressed), onclick, ...more }, text);
 
 // Returns the view. `go(change, isNew)` shows another state of the page.
 export function stacksView(trace, route, range, extent, go) {
@@ -179,68 +178,12 @@ export function stacksView(trace, route, range, extent, go) {
     el('h2', null, trace.kinds[kind].name),
     only,
     controls,
-    transformBar(route, go),
+    frameOptions(route, go),
     head,
     certainty && el('p', { id: 'certainty' }, certainty),
     panel,
   );
   return place;
-}
-
-// Returns the fields that fold, group and leave out frames. Each change is part of the address.
-function transformBar(route, go) {
-  const flag = (key, text, title) =>
-    button(text, route[key], () => go({ [key]: !route[key], zoom: null }, true), { id: `transform-${key}`, title });
-  const field = (key, text, placeholder, title) => {
-    const input = el('input', {
-      type: 'text',
-      id: `transform-${key}`,
-      size: '14',
-      placeholder,
-      title,
-      value: route[key],
-      onchange: () => go({ [key]: input.value.trim(), zoom: null }, true),
-    });
-    return el('label', null, `${text} `, input);
-  };
-  const groups = [
-    ['', 'methods'],
-    ['module', 'modules'],
-    ['namespace', 'namespaces'],
-  ];
-  const isOther = !groups.some(([key]) => key === route.group);
-  const names = ['mine', 'own', 'async', 'recursion', 'group', 'fold', 'exclude', 'include'];
-  return el(
-    'div',
-    { class: 'controls transforms', role: 'group', 'aria-label': 'Frames' },
-    flag('mine', 'Just my code', 'hide frames of .NET and its libraries: their time counts for your method that called them'),
-    field('own', 'mine is', 'all but .NET', 'a regular expression of the frames that are yours, such as ^csc!|Microsoft.CodeAnalysis'),
-    flag('async', 'Fold async', 'an async method is one frame, without the builders that start and resume it'),
-    flag('recursion', 'Collapse recursion', 'recursion is shown once'),
-    el(
-      'label',
-      null,
-      'Frames are ',
-      select('transform-group-by', [...groups, ...(isOther ? [[route.group, route.group]] : [])], route.group, (value) =>
-        go({ group: value, zoom: null }, true),
-      ),
-    ),
-    field('group', 'group', 'REGEX=NAME', 'matching frames are one frame of this name; $1 stands for the first group of the expression'),
-    field('fold', 'fold', 'REGEX', 'matching frames are hidden: their time counts for their caller'),
-    field('include', 'only stacks with', 'REGEX', 'only stacks with a matching frame count'),
-    field('exclude', 'none with', 'REGEX', 'stacks with a matching frame do not count'),
-    names.some((key) => route[key]) &&
-      el(
-        'button',
-        {
-          type: 'button',
-          id: 'transform-none',
-          onclick: () =>
-            go({ ...Object.fromEntries(names.map((key) => [key, typeof route[key] === 'boolean' ? false : ''])), zoom: null }, true),
-        },
-        'As recorded',
-      ),
-  );
 }
 
 // Returns a text about how certain it is that the sampled threads ran.
@@ -265,16 +208,6 @@ function certaintyText(report) {
       : '';
   const parted = shown.length < 2 ? '' : `Of ${formatCount(report.samples)} samples ${shown.join(', ')}.`;
   return untold + parted || null;
-}
-
-function select(id, options, value, onchange) {
-  const element = el(
-    'select',
-    { id, onchange: () => onchange(element.value) },
-    options.map(([key, text]) => el('option', { value: key }, text)),
-  );
-  element.value = value;
-  return element;
 }
 
 // Returns threads with their weights, the heaviest first.
@@ -548,9 +481,9 @@ export function callTreeTable(tree, whole, caption, onname = null, titles = ['To
     next = children[0] && tree.total[children[0].node] > whole * 0.1 ? children[0] : null;
   }
   draw();
-  return el(
-    'div',
-    { class: 'scroll tree near', tabindex: '0', role: 'region', 'aria-label': caption },
+  return scrollBox(
+    caption,
+    'tree near',
     el(
       'table',
       null,

@@ -2,6 +2,17 @@
 import { el, replace, announce } from './dom.mjs';
 import { formatCount } from './format.mjs';
 
+// Puts a table into a box that scrolls, whose right edge says whether the table goes on there. `name` is read by screen readers.
+export function scrollBox(name, kind, content) {
+  const scroll = el('div', { class: `scroll ${kind}`, tabindex: '0', role: 'region', 'aria-label': name }, content);
+  const edge = el('div', { class: 'edge' }, scroll);
+  const note = () => edge.classList.toggle('goes-on', scroll.scrollWidth - scroll.clientWidth - scroll.scrollLeft > 2);
+  scroll.addEventListener('scroll', note, { passive: true });
+  const observer = new ResizeObserver(note);
+  for (const one of [scroll, content]) observer.observe(one);
+  return edge;
+}
+
 // Makes a table. `leads(row)` returns whether a click on a row leads on. `isNear` keeps numbers near names in wide windows. `columns` are {
 // title, value(row), text(row), number, bar(row), node(row) }. `rows` come in the order in which they are shown first.
 export function table({
@@ -132,11 +143,7 @@ export function table({
   return el(
     'div',
     { class: 'table' },
-    el(
-      'div',
-      { class: isNear ? 'scroll near' : 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
-      el('table', null, el('caption', null, caption), el('thead', null, head), body),
-    ),
+    scrollBox(caption, isNear ? 'near' : '', el('table', null, el('caption', null, caption), el('thead', null, head), body)),
     foot,
   );
 }
