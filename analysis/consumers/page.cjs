@@ -40,7 +40,7 @@ async function look(page, seen, { file, from, to, pictures }) {
   await page.setViewport({ width: 1300, height: 900 });
 
   seen.opened_ms = await open('');
-  seen.overview = { events: await value('events'), threads: await value('threads'), duration: await value('duration'), lost: await page.$eval('#lost', (place) => place.textContent), findings: await page.$$eval('.findings li', (items) => items.map((item) => item.textContent)), notices: await page.evaluate(() => document.getElementById('notices')?.textContent ?? '') };
+  seen.overview = { events: await value('events'), threads: await value('threads'), duration: await value('duration'), lost: await page.$eval('#lost', (place) => place.textContent), findings: await page.$$eval('.findings li', (items) => items.map((item) => item.querySelector('a').textContent)), next: await page.$$eval('.findings .next', (items) => items.map((item) => item.textContent)), notices: await page.evaluate(() => document.getElementById('notices')?.textContent ?? '') };
   await shot('overview');
 
   // The numbers, of the whole trace and of a range that stands in the address.
@@ -237,6 +237,18 @@ async function look(page, seen, { file, from, to, pictures }) {
     }
   }
   await page.emulateMediaFeatures([]);
+  // A small window: how much of it is above the views, and which views say that frames have no names.
+  await page.setViewport({ width: 800, height: 600 });
+  seen.small = { heads: [], unnamed: [] };
+  for (const view of VIEWS) {
+    await open('#view=' + view);
+    await settle();
+    await noteWidth(page, seen, `${view} at 800`);
+    await shot(`${view}-800`);
+    seen.small.heads.push(await page.$eval('#views', (nav) => Math.round(nav.getBoundingClientRect().bottom)));
+    if (await page.$('#unnamed')) seen.small.unnamed.push(view);
+  }
+  await page.setViewport({ width: 1300, height: 900 });
   // On paper: light, and drawn for its width. The event comes before the browser lays the page out for it.
   await open('#view=gc');
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);

@@ -251,6 +251,13 @@ mod with_node {
         let findings: Vec<&Value> =
             summary["findings"].list().iter().map(|row| &row["text"]).collect();
         assert_eq!(seen["overview"]["findings"].list().iter().collect::<Vec<_>>(), findings);
+        let next =
+            |row: &Value| json!(format!("nettrace {} all.nettrace.gz", row["command"].text()));
+        let next: Vec<Value> = summary["findings"].list().iter().map(next).collect();
+        assert_eq!(seen["overview"]["next"].list(), &next[..]);
+        for head in seen["small"]["heads"].list() {
+            assert!(number(head) <= 200.0, "a third of 800 x 600: {}", seen["small"]);
+        }
 
         for (key, more) in [("methods", &[][..]), ("methods_in_range", &["--time", RANGE])] {
             let top = report("topN", ALL, &[&["-n", "1000000"], more].concat());
@@ -498,6 +505,10 @@ mod with_node {
         assert_eq!(seen["overview"]["lost"].text().replace(',', ""), format!("{lost}"));
         let notices = seen["overview"]["notices"].text().replace(',', "");
         assert!(notices.contains(&format!("{lost} events were lost")), "{notices}");
+        // That frames have no names is said only where frames are shown.
+        let unnamed = seen["small"]["unnamed"].list();
+        let says = |view: &str| unnamed.contains(&json!(view));
+        assert!(says("cpu") && !says("overview") && !says("counters"), "{}", seen["small"]);
     }
 
     #[test]

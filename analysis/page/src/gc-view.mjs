@@ -49,7 +49,7 @@ export function gcView(trace, route, range, extent, go) {
       ['50th percentile', formatNanos(totals.p50)],
       ['99th percentile', formatNanos(totals.p99), 'gc-p99', totals.p99],
       suspends.length > 0 && ['Stopping all threads took', `at most ${formatNanos(maxOf(suspends))}`, 'gc-suspend', maxOf(suspends)],
-      totals.allocated > 0 && ['Allocated', formatBytes(totals.allocated)],
+      totals.allocated > 0 && ['Allocated', `at least ${formatBytes(totals.allocated)}`],
       totals.promoted > 0 && ['Promoted', formatBytes(totals.promoted)],
     ]),
     thinned(trace, 'report', 'gc'),

@@ -71,7 +71,14 @@ function dominatorTree(heap) {
   });
 }
 
-function typesOfHeap({ report, paths }, route, go) {
+// Returns the number of all rows of a list, of which the page may have only the first.
+const allOf = (trace, how, rows) => trace.thinned.find((row) => row.name === 'heap' && row.how === how)?.all ?? rows.length;
+
+// Returns the number of a list's rows, and what the page leaves out: `3,000 of 3,449, the others are smaller`.
+const keptOf = (rows, all) =>
+  rows.length < all ? `${formatCount(rows.length)} of ${formatCount(all)}, the others are smaller` : formatCount(all);
+
+function typesOfHeap({ report, paths }, all, route, go) {
   const most = report.types[0]?.bytes;
   const chosen = report.types.find((row) => row.name === route.heap_type) ?? null;
   const columns = [
@@ -93,7 +100,7 @@ function typesOfHeap({ report, paths }, route, go) {
         el('button', { type: 'button', onclick: () => go({ heap_type: null }, true) }, 'Close'),
       ),
     table({
-      caption: `Types (${formatCount(report.types.length)})`,
+      caption: `Types (${keptOf(report.types, all)})`,
       columns,
       rows: report.types,
       onrow: (row) => go({ heap_type: row.name }, true),
@@ -135,10 +142,11 @@ export function heapView(trace, route, range, extent, go) {
         'of a trace from standard input the page has none.',
     );
   const { report } = heap;
+  const types = allOf(trace, 'first_types', report.types);
   const tab = HEAP_TABS.some(([key]) => key === route.heap_tab) ? route.heap_tab : 'types';
   const panel = el('div', { id: 'heappanel', role: 'tabpanel', 'aria-labelledby': `heaptab-${tab}` });
   const dump = report.dumps.find((row) => row.index === report.dump);
-  if (tab === 'types') panel.append(...typesOfHeap(heap, route, go).filter(Boolean));
+  if (tab === 'types') panel.append(...typesOfHeap(heap, types, route, go).filter(Boolean));
   else if (tab === 'tree') {
     const tree = dominatorTree(heap);
     const graph = flameGraph(tree, { upright: false, search: '', label: 'What keeps what alive' });
@@ -150,7 +158,7 @@ export function heapView(trace, route, range, extent, go) {
   } else if (tab === 'statics')
     panel.append(
       table({
-        caption: `Static variables (${formatCount(report.statics.length)})`,
+        caption: `Static variables (${keptOf(report.statics, allOf(trace, 'first_statics', report.statics))})`,
         isNear: true,
         columns: [
           { title: 'Variable', value: (row) => row.name },
@@ -220,7 +228,7 @@ export function heapView(trace, route, range, extent, go) {
         'heap-reachable',
         report.reachable_bytes,
       ],
-      ['Types', formatCount(report.types.length)],
+      ['Types', formatCount(types), 'heap-types', types],
       dump && [
         'Taken',
         `${formatMoment(dump.start_ns)}${report.dumps.length > 1 ? `, the ${dump.index}. of ${report.dumps.length} dumps` : ''}`,

@@ -10,6 +10,7 @@ import { eventsView, logsView } from './events-views.mjs';
 import { exceptionsView } from './exceptions-view.mjs';
 import { gcView } from './gc-view.mjs';
 import { jitView } from './jit-view.mjs';
+import { unnamed } from './notices.mjs';
 import { command, overviewView } from './overview-view.mjs';
 import { requestsView } from './requests-view.mjs';
 import { poolView, tasksView } from './tasks-views.mjs';
@@ -44,6 +45,9 @@ const VIEWS = [
   ['events', 'Events', eventsView, () => true],
 ];
 
+// Views that show names of frames.
+const NAMING = ['cpu', 'gc', 'exceptions', 'contention', 'waits', 'threads', 'tasks', 'events'];
+
 // Returns the name of a command line's program: `b` for `dotnet exec a/b.dll -x`.
 function programOf(line) {
   const words = line.trim().split(/\s+/);
@@ -61,32 +65,38 @@ function programOf(line) {
 function header(trace) {
   const summary = trace.summary || {};
   const process = summary.process;
-  const { outcome } = trace;
-  const notices = [...faultsOf(outcome), trace.unnamed?.advice].filter(Boolean);
   const program = process ? programOf(process) : null;
   const isMore = process && process !== program;
   return [
     el('h1', null, program || trace.title),
     el('p', null, [program && trace.title, summary.kind].filter(Boolean).join(' · ')),
     isMore && el('div', { class: 'process', id: 'process' }, command(process)),
-    notices.length > 0 &&
-      el(
-        'div',
-        { class: outcome.lost > 0 || outcome.damage_count > 0 || !outcome.complete ? 'notice bad' : 'notice', role: 'note', id: 'notices' },
-        notices.map((text) => el('div', null, text)),
-      ),
   ];
+}
+
+// Returns the notice about losses and damage.
+function faultNotice({ outcome }) {
+  const faults = faultsOf(outcome);
+  return (
+    faults.length > 0 &&
+    el(
+      'div',
+      { class: 'notice bad', role: 'note', id: 'notices' },
+      faults.map((text) => el('div', null, text)),
+    )
+  );
 }
 
 function start(trace) {
   entitle(`${trace.title} – nettrace`);
   replace(document.getElementById('top'), header(trace));
+  replace(document.getElementById('faults'), faultNotice(trace));
   const extent = extentOf(trace);
   let route = parseRoute(location.hash);
   const main = document.getElementById('main');
   const nav = document.getElementById('views');
   const current = () => VIEWS.find(([key]) => key === route.view) || VIEWS[0];
-  const showNav = () =>
+  const showNav = () => {
     replace(
       nav,
       VIEWS.map(([key, name, , has]) =>
@@ -110,6 +120,10 @@ function start(trace) {
         ),
       ),
     );
+    // On short screens the views are one line, which scrolls.
+    const link = nav.querySelector('[aria-current]');
+    nav.scrollLeft = link.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2;
+  };
   // Changes the address. With `isNew`, the browser's history gets an entry. With `isShown`, the view shows the change already.
   const go = (change, isNew, isShown = false) => {
     route = { ...route, ...change };
@@ -139,9 +153,9 @@ function start(trace) {
   replace(document.getElementById('time'), line.place);
   const show = () => {
     const focused = document.activeElement?.id;
-    const [, , view] = current();
-    replace(main, view(trace, route, rangeOf(route, extent), extent, go));
-    main.dataset.view = current()[0];
+    const [key, , view] = current();
+    replace(main, NAMING.includes(key) && unnamed(trace), view(trace, route, rangeOf(route, extent), extent, go));
+    main.dataset.view = key;
     if (focused && focused !== 'main') document.getElementById(focused)?.focus();
   };
   const fromAddress = () => {

@@ -21,4 +21,8 @@ export const binned = (what, range, counted) =>
 // Returns the ends of a range as a text.
 export const fromUntil = ({ from, to }) => `from ${formatMoment(from)} to ${formatMoment(to)}`;
 
+// Returns the notice that frames have no names, for views that show names of frames.
+export const unnamed = (trace) =>
+  trace.unnamed?.advice && el('p', { class: 'notice', role: 'note', id: 'unnamed' }, trace.unnamed.advice);
+
 export const moment = (key) => ({ title: 'Time', number: true, value: (row) => row[key], text: (row) => formatMoment(row[key]) });

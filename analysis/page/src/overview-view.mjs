@@ -146,7 +146,7 @@ function spark(trace, extent, about, place) {
   ];
 }
 
-// Returns the findings, the most important first, each with its view, its time and its severity.
+// Returns the findings, the most important first, each with its view, its next command, its time and its severity.
 function verdict(trace, extent) {
   const findings = trace.summary?.findings || [];
   if (!findings.length) return el('p', { class: 'none' }, 'Nothing stands out.');
@@ -157,16 +157,30 @@ function verdict(trace, extent) {
       const place = placeOf(trace, finding);
       return el(
         'li',
-        { class: finding.severity, title: `nettrace ${finding.command}` },
+        { class: finding.severity },
         el(
-          'a',
-          { href: linkTo(trace, place), 'data-severity': finding.severity === 'notable' ? null : `${finding.severity}: ` },
-          finding.text,
+          'div',
+          null,
+          el(
+            'a',
+            { href: linkTo(trace, place), 'data-severity': finding.severity === 'notable' ? null : `${finding.severity}: ` },
+            finding.text,
+          ),
+          el('code', { class: 'next' }, `nettrace ${finding.command} ${fileOf(trace)}`),
         ),
         spark(trace, extent, finding.about, place),
       );
     }),
   );
+}
+
+// The title of a trace without a file, as `STDIN_NAME` of the command.
+const NO_FILE = 'standard input';
+
+// Returns the trace's file name as a word of a command.
+function fileOf({ title }) {
+  if (title === NO_FILE) return 'FILE';
+  return /^[\w.,@%+=:/\\-]+$/.test(title) ? title : `'${title.replace(/'/g, "'\\''")}'`;
 }
 
 // Returns the view of a finding. If the finding's method is no frame of the page, the view searches its list for the name.

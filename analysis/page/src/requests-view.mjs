@@ -71,8 +71,9 @@ export function requestsView(trace, route, range, extent, go) {
       });
   const slowest = slowestOf(activities);
   const slowRequests = slowestOf(requests);
-  const part = (title, sum) => ({
+  const part = (title, sum, about = null) => ({
     title,
+    about,
     number: true,
     value: (row) => (row.parts ? sum(row.parts) : null),
     text: (row) => (row.parts ? formatNanos(sum(row.parts)) : 'not kept'),
@@ -94,6 +95,7 @@ export function requestsView(trace, route, range, extent, go) {
         ...(rows.some((row) => row.parts)
           ? [
               part('Ran', (parts) => parts.running_ns + parts.native_ns),
+              part('Waited', (parts) => parts.waiting_ns + parts.lock_ns, 'its thread was blocked, for locks included'),
               part('Awaited', (parts) => parts.await_ns),
               part('In pauses', (parts) => parts.gc_ns),
             ]

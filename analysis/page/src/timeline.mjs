@@ -59,8 +59,8 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
     field.addEventListener('change', () => from.value.trim() !== '' && to.value.trim() !== '' && read());
     field.addEventListener('keydown', (event) => event.key === 'Enter' && read());
   }
-  // Lanes are folded on narrow screens, so that these have room for the view.
-  let isFolded = window.innerWidth < 600 && lanes.length > 2;
+  // Lanes are folded on small screens, so that these have room for the view.
+  let isFolded = matchMedia('(max-width: 600px), (max-height: 700px)').matches && lanes.length > 2;
   const fold =
     lanes.length > 2 &&
     el(
