@@ -96,8 +96,8 @@ impl BlobEncoding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Blob<'a> {
-    /// Header of the blob; in compressed blocks, including the values inherited from
-    /// earlier blobs.
+    /// Header of the blob. In a compressed block it includes the values inherited from earlier
+    /// blobs.
     pub header: BlobHeader,
     /// All bytes of the blob, including padding.
     pub bytes: &'a [u8],
@@ -110,8 +110,9 @@ impl<'a> Blob<'a> {
         after.get(..self.header.payload_size as usize).unwrap_or_default()
     }
 
-    /// Returns the addresses of the stack in version 3, innermost first: their size and they
-    /// follow the payload. Empty in other versions, whose events refer to a stack by its id.
+    /// Returns the addresses of the stack of a version 3 blob, innermost first. They follow the
+    /// payload and four bytes with their size. Empty in other versions, whose events refer to a
+    /// stack by its id.
     pub fn stack(&self) -> &'a [u8] {
         let (header, size) = (self.header.header_size as usize, self.header.payload_size as usize);
         let stack = self.bytes.get(header.saturating_add(size).saturating_add(4)..);
@@ -177,9 +178,9 @@ mod flag {
     pub(in crate::blob) const CAPTURE: u8 = 0x02;
     pub(in crate::blob) const THREAD: u8 = 0x04;
     pub(in crate::blob) const STACK: u8 = 0x08;
-    /// Flag of versions 4 and 5.
+    /// Flag of an activity id (versions 4 and 5).
     pub(in crate::blob) const ACTIVITY: u8 = 0x10;
-    /// Flag of version 6.
+    /// Flag of the id of a label list (version 6).
     pub(in crate::blob) const LABEL_LIST: u8 = 0x10;
     pub(in crate::blob) const RELATED_ACTIVITY: u8 = 0x20;
     pub(in crate::blob) const SORTED: u8 = 0x40;

@@ -279,8 +279,8 @@ fn end_in_tail(tail: &[u8], at: usize) -> Option<usize> {
         .map(|index| at.wrapping_add(index.wrapping_mul(2)))
 }
 
-/// Returns the byte offset of the first zero unit of four: the first unit from which
-/// subtracting one borrows although its high bit is clear.
+/// Returns the byte offset of the first zero unit of four. A unit is zero if its high bit is clear,
+/// but set after subtracting one. A borrow can only falsify units after the first zero unit.
 #[inline]
 fn zero_unit(units: u64) -> Option<usize> {
     const ONES: u64 = 0x0001_0001_0001_0001;

@@ -10,7 +10,7 @@ use crate::version::Version;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Resolved {
     pub(crate) metadata: Slot,
-    /// Unused in version 3, where the stack follows the payload.
+    /// Slot of the stack; unused in version 3, where the stack follows the payload.
     pub(crate) stack: Slot,
     pub(crate) thread: Slot,
     pub(crate) labels: Slot,
@@ -59,9 +59,9 @@ impl Context {
         matches!(self.version, Some(Version::V6 { .. }))
     }
 
-    /// Moves this state to `other`, with which another thread reads the events of this region,
-    /// when a sequence point is about to discard stacks and labels. Takes over the memory of
-    /// `other` for the next region.
+    /// Moves this state to `other`, so that another thread can read the events of this region. The
+    /// next step reads a sequence point, which would discard stacks and labels. Takes over the
+    /// memory of `other` for the next region.
     pub(crate) fn move_to(&mut self, other: &mut Context) {
         self.copy_session_to(other);
         self.tables.move_to(&mut other.tables);

@@ -134,9 +134,9 @@ impl Cursor {
             && fastserial::find(after.get(..fastserial::FOUND_HEADER).unwrap_or(after)) == Some(0)
     }
 
-    /// Returns whether the current blob of version 6 is in fact the first of consecutive blocks
-    /// that lead to the end of this block, whose wrong size covers them. A row that only looks
-    /// like a block's header does not lead there.
+    /// Returns whether a version 6 block begins at the current blob, so that the size of this block
+    /// is wrong. Consecutive blocks must lead from there to the end of this block; a row that only
+    /// looks like a block's header does not lead there.
     #[inline]
     pub(super) fn is_covered_block(&mut self, window: &[u8], start: u64) -> bool {
         if !matches!(self.encoding, BlobEncoding::CompressedV6 | BlobEncoding::FixedV6) {

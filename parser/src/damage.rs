@@ -190,8 +190,8 @@ impl Damage {
         self.give_back(&finding, given_back);
     }
 
-    /// Ends the losses of the block at `block_offset`, which was read last, at `position`, where
-    /// reading resumes.
+    /// Ends the losses of the block that was read last, which begins at `block_offset`. They end at
+    /// `position`, where reading resumes.
     pub(crate) fn shorten_losses(&mut self, block_offset: u64, position: u64) {
         if self.last_loss().is_some_and(|loss| loss.block_offset == block_offset) {
             self.shorten_last_loss(position);
@@ -386,8 +386,8 @@ impl BlockDamage<'_> {
         self.add(Class::Contradiction, at, 0, context, fault);
     }
 
-    /// Adds a thread index that no row defines, as a contradiction or as a note: a note if its
-    /// definition may have been lost.
+    /// Adds a fault about a thread index that no row defines: as a note if the definition may have
+    /// been lost, otherwise as a contradiction.
     pub(crate) fn add_undefined_thread(
         &mut self,
         is_contradiction: bool,
@@ -399,7 +399,8 @@ impl BlockDamage<'_> {
         self.add(class, at, 0, context, Fault::UndefinedThread(index));
     }
 
-    /// Adds a broken row of `lost_bytes` at `at`; the rows after it are read.
+    /// Adds a broken row, which begins at `at` and has `lost_bytes` bytes. The rows after it are
+    /// read.
     pub(crate) fn add_lost_row(
         &mut self,
         at: usize,
@@ -410,7 +411,8 @@ impl BlockDamage<'_> {
         self.add(Class::RowLost, at, lost_bytes, context, fault);
     }
 
-    /// Adds a fault at `at` that spoils the row of `lost_bytes` at `row_at`.
+    /// Adds a fault at `at` that makes a row unreadable. The row begins at `row_at` and has
+    /// `lost_bytes` bytes.
     pub(crate) fn add_spoilt_row(
         &mut self,
         at: usize,

@@ -117,13 +117,14 @@ pub enum Fault {
     MinimumVersion(i32),
     /// An object of an unknown type; it was skipped.
     UnknownObject,
-    /// A type name that differs in one letter from a known name, as which it was read.
+    /// A type name that differs in one letter from a known name. It was read as the known name.
     TypeName,
     /// An object of an unknown type without a block's layout, so its end is unknown.
     UnknownLayout,
     /// A block of this unknown kind (version 6); it was skipped.
     UnknownBlock(u8),
-    /// A block of this kind whose rows are those of another kind, as which it was read.
+    /// A block of this kind whose rows are those of another kind. It was read as a block of that
+    /// kind.
     ChangedKind(u8),
     /// This many bytes follow the end of the stream.
     TrailingBytes(u64),
@@ -131,8 +132,8 @@ pub enum Fault {
     MoreTrailingBytes(u64),
     /// A second Trace object or block, which was skipped.
     SecondTrace,
-    /// Padding that does not match its position, because bytes before it are missing or too
-    /// many. The value is the number of bytes, modulo 4, by which content lies too late.
+    /// Padding that does not match its position, because bytes before it are missing or were
+    /// inserted. The value is the number of bytes, modulo 4, by which the content lies too late.
     Padding(u8),
 
     // -- rows
@@ -208,7 +209,7 @@ pub enum Fault {
     FieldLimit,
     /// A field list that does not fit its row.
     FieldList,
-    /// A second field list, which is used, after a version 1 list that is not empty.
+    /// A second field list after a version 1 list that is not empty. The second list is used.
     BothFieldLists,
     /// A tag with this size in bytes, which extends past its row.
     TagSize(i32),
@@ -477,8 +478,8 @@ impl<'a> FromExternalError<&'a [u8], Fault> for FaultAt<'a> {
     }
 }
 
-/// Returns the offset of `part` in `whole`. If `part` lies elsewhere, returns the offset at
-/// which a slice of its length would end where `whole` does.
+/// Returns the offset of `part` in `whole`. If `part` lies elsewhere, it counts as the last bytes
+/// of `whole`.
 pub(crate) fn offset(whole: &[u8], part: &[u8]) -> usize {
     let from = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
     if from <= whole.len() { from } else { whole.len().saturating_sub(part.len()) }

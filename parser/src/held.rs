@@ -38,9 +38,9 @@ impl Held {
         self.filled.saturating_sub(self.begin)
     }
 
-    /// Returns room for bytes up to position `end`, but not much more than is held already, so
-    /// that a stream that announces a huge block and then ends costs no memory. Returns at
-    /// least `min_bytes`.
+    /// Returns room for bytes up to position `end`, and for at least `min_bytes` bytes. The room is
+    /// not much larger than the bytes that are held already, because a stream may announce a huge
+    /// block and then end.
     pub(crate) fn room_towards(&mut self, end: u64, min_bytes: usize) -> &mut [u8] {
         let missing = usize::try_from(end.saturating_sub(self.end())).unwrap_or(usize::MAX);
         let wanted = missing.min(MAX_TRUSTED_BYTES.max(self.len())).max(min_bytes);
@@ -93,5 +93,6 @@ impl Held {
     }
 }
 
-/// Maximum room in bytes for bytes that are only announced, unless more bytes are held.
+/// Maximum room in bytes for bytes that a stream announces but has not delivered yet. If more bytes
+/// are held, the room may be as large as they are.
 const MAX_TRUSTED_BYTES: usize = 256 * 1024;

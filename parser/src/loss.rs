@@ -34,22 +34,22 @@ const MAX_KEPT_ENTRIES: usize = 1 << 12;
 /// If a stream has more, the losses are a lower bound.
 const MAX_THREADS: usize = 1 << 16;
 
-/// Maximum number of threads up to which threads that have ended are kept.
+/// Number of threads above which threads that have ended are forgotten.
 const MAX_THREADS_WITH_ENDED: usize = 1 << 10;
 
-/// Minimum number of consecutive sequence points without a thread after which the thread is
-/// forgotten.
+/// Number of sequence points, counted from a thread's last event or entry, after which the thread
+/// may be forgotten.
 const MIN_LISTS_WITHOUT: u32 = 16;
 
 /// Sequence numbers of a thread, as far as they are known.
 #[derive(Debug, Clone, Copy)]
 struct ThreadNumbers {
     last: u32,
-    /// Number of sequence points before the thread's last event or entry. If it is not the
-    /// current number, the thread has ended, and its id stands for another thread if it appears
-    /// again.
+    /// Number of sequence points before the thread's last event or entry. If it differs from the
+    /// number of sequence points so far, the thread has ended: if its id appears again, it stands
+    /// for another thread.
     seen: u32,
-    /// Whether any next number is accepted, because the previous number is unknown.
+    /// Whether any next sequence number is accepted, because the previous one is unknown.
     takes_any: bool,
     /// Time of the thread's last event (versions 4 and 5).
     ticks: u64,
@@ -67,12 +67,12 @@ pub struct Losses {
 
     // Threads.
     states: HashMap<u64, ThreadNumbers>,
-    /// Number of sequence points before threads were last forgotten, because there were too many
-    /// or a block contradicted itself. Until the second sequence point after that, numbers of
-    /// unknown threads prove nothing, because the threads may be forgotten ones.
+    /// Number of sequence points before threads were last forgotten, because there were too many or
+    /// a block contradicted itself. Until the second sequence point after that, sequence numbers of
+    /// unknown threads prove no loss: such a thread may be one that was forgotten.
     forgot: Option<u32>,
-    /// Current numbers of the thread of the last event. Threads write many events in a row, so
-    /// most events need no lookup in `states`.
+    /// Current run of sequence numbers, which are those of the thread of the last event. Threads
+    /// write many events in a row, so most events need no lookup in `states`.
     run: Option<NumberRun>,
 
     // Sequence points of versions 4 and 5. All entries take effect together, because an id may
@@ -90,8 +90,8 @@ pub struct Losses {
     restarts_before: u64,
     /// The last sequence point of versions 4 and 5.
     point: Option<RowPlace>,
-    /// Lost numbers by thread, according to the sequence point `point`. If the thread continues
-    /// with the first lost number, the sequence point was wrong.
+    /// Sequence numbers of each thread that are lost according to the sequence point `point`. If
+    /// the thread continues with the first of them, the sequence point was wrong.
     ahead: HashMap<u64, Gap>,
     /// Contradictions that are not reported yet.
     contradictions: Vec<(Option<RowPlace>, Fault)>,
@@ -107,7 +107,7 @@ pub struct Losses {
 pub(crate) struct NumberRun {
     thread: u64,
     first: u32,
-    /// Number that the thread's next event must have.
+    /// Sequence number that the thread's next event must have.
     next: u32,
     first_ticks: u64,
     ticks: u64,
@@ -268,14 +268,15 @@ impl Losses {
         }
     }
 
-    /// Returns the thread of the last event, and the number that the thread's next event must
-    /// have.
+    /// Returns the thread of the last event, and the sequence number that the thread's next event
+    /// must have.
     #[inline]
     pub(crate) fn current_run(&self) -> Option<(u64, u32)> {
         self.run.map(|run| (run.thread, run.next))
     }
 
-    /// Continues the run up to the number before `next`, whose event has this time.
+    /// Continues the run up to the sequence number before `next`. The event with that number has
+    /// this time.
     #[inline]
     pub(crate) fn advance_run(&mut self, next: u32, ticks: u64) {
         if let Some(run) = &mut self.run
@@ -285,7 +286,7 @@ impl Losses {
         }
     }
 
-    /// Writes the run's last number back to the map.
+    /// Ends the run. Records it, or writes its last sequence number back to `states`.
     fn end_run(&mut self) {
         let Some(run) = self.run.take() else { return };
         match &mut self.log {
@@ -305,8 +306,8 @@ impl Losses {
         self.restarts_before = self.restarts;
     }
 
-    /// Takes back the losses counted in the current block, because it contradicts itself. Any
-    /// next number of each thread is accepted.
+    /// Takes back the losses counted in the current block, because it contradicts itself. From then
+    /// on, any next sequence number of a thread is accepted.
     #[cold]
     pub(crate) fn distrust_block(&mut self) {
         self.end_run();
@@ -336,8 +337,8 @@ impl Losses {
         std::mem::take(&mut self.contradictions)
     }
 
-    /// Reports a thread's jump as a contradiction, and takes its loss back, because its number
-    /// or the thread's id is wrong.
+    /// Reports a thread's jump as a contradiction, because the sequence number or the thread's id
+    /// is wrong. Takes back the loss that the jump caused.
     #[cold]
     fn contradict(&mut self, thread: u64, jump: Jump, fault: Fault) {
         if let Some(gap) = self.gaps.take_gap(thread, &jump) {
@@ -353,7 +354,8 @@ impl Losses {
         self.run = Some(NumberRun { thread, first: number, next, first_ticks: ticks, ticks });
     }
 
-    /// Counts a gap of `count` numbers, starting with `from`. Returns its index in `gaps`.
+    /// Counts `count` sequence numbers, starting with `from`, as lost. Returns the index of this
+    /// gap in `gaps`.
     fn lose(&mut self, thread: u64, from: u32, count: u32, limit: usize) -> usize {
         if count == 0 {
             return usize::MAX;
@@ -403,7 +405,7 @@ impl Losses {
         state.is_none_or(|state| state.ticks <= ticks)
     }
 
-    /// Counts a jump: a thread's number is `to` where `from` was expected.
+    /// Counts a jump: the sequence number of a thread is `to` where `from` was expected.
     fn jump(&mut self, thread: u64, from: u32, to: u32, place: Option<RowPlace>, limit: usize) {
         let step = to.wrapping_sub(from);
         // A first number above 2^31 is a loss, and later numbers may have wrapped.
@@ -427,8 +429,8 @@ impl Losses {
         self.gaps.note_jump(thread, Jump { from, first, to, is_restart, gap, place });
     }
 
-    /// Counts an event of version 6 for which [`Losses::count_if_next`] returned `false`.
-    /// Returns `false` if the number fell.
+    /// Counts an event of version 6 for which [`Losses::count_if_next`] returned `false`. Returns
+    /// `false` if its sequence number is lower than the thread's previous one.
     #[inline(never)]
     pub(crate) fn count_event_v6(&mut self, thread: u64, number: u32, limit: usize) -> bool {
         self.end_run();
@@ -453,8 +455,8 @@ impl Losses {
         }
     }
 
-    /// Defines a thread of version 6. If its index was in use (`is_replaced`), any first number
-    /// is accepted.
+    /// Defines a thread of version 6. If its index was in use (`is_replaced`), any first sequence
+    /// number is accepted.
     pub(crate) fn define_thread(&mut self, thread: u64, is_replaced: bool, limit: usize) {
         if self.defer(Observation::Define { thread, is_replaced }) {
             return;
@@ -473,7 +475,7 @@ impl Losses {
         self.states.remove(&thread);
     }
 
-    /// Counts an entry of a sequence point: the thread's last number is at least `number`.
+    /// Counts an entry of a sequence point: the thread's last sequence number is at least `number`.
     pub(crate) fn count_listed(&mut self, thread: u64, number: u32, limit: usize) {
         if self.defer(Observation::Listed { thread, number }) {
             return;
@@ -506,9 +508,9 @@ impl Losses {
         self.limit_threads(limit);
     }
 
-    /// Returns the number from which an entry of a sequence point counts: the last number of the
-    /// thread, or 0 if the previous sequence point did not list the thread, because the entry
-    /// is then about another thread.
+    /// Returns the sequence number with which a thread's entry in a sequence point is compared.
+    /// This is the last one of the thread. If the previous sequence point did not list the thread,
+    /// it is 0, because the entry is then about another thread.
     fn last_listable(&self, thread: u64) -> u32 {
         let is_listable =
             |state: &&ThreadNumbers| !state.takes_any && state.seen.wrapping_add(1) >= self.points;

@@ -219,7 +219,7 @@ fn names(fields: &[Field]) -> Box<dyn Iterator<Item = Cow<'_, str>> + '_> {
     Box::new(distinct_names(fields).map(Cow::Owned))
 }
 
-/// Value of a field, serialized as its field requires.
+/// Value of a field, with everything that affects how it is serialized.
 struct Shown<'a, 'r> {
     value: Value<'r>,
     within: Within<'a>,
@@ -311,7 +311,8 @@ impl Serialize for LabelValue<'_> {
     }
 }
 
-/// Returns the labels that no other member shows, sorted by key, and by place for each key.
+/// Returns the labels that no other member of the event shows, sorted by key. Labels with equal
+/// keys stay in their order.
 fn labels_of<'r>(event: &Event<'r>) -> Vec<(&'r [u8], LabelValue<'r>)> {
     let value_of = |label: Label<'r>| -> Option<(&'r [u8], LabelValue<'r>)> {
         Some(match label {

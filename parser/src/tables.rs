@@ -18,7 +18,7 @@ pub(crate) use weight::Weigh;
 /// Number of a row in an arena.
 pub(crate) type Slot = u32;
 
-/// Slot of no row.
+/// Slot that stands for no row.
 pub(crate) const NO_SLOT: Slot = Slot::MAX;
 
 /// Result of a definition.
@@ -226,9 +226,9 @@ impl ByteTable {
         self.bytes.get(at as usize..)?.get(..length as usize)
     }
 
-    /// Gives `id` a copy of `row`, because rows are needed until the next sequence point, but the
-    /// window with their bytes is not kept. If the limit of bytes is reached, removes all other
-    /// rows, and returns `true` as the second result.
+    /// Gives `id` a copy of `row`, which is needed until the next sequence point, unlike the window
+    /// with its bytes. If the limit of bytes is reached, removes all other rows, and returns `true`
+    /// as the second result.
     pub(crate) fn define(&mut self, id: u32, row: &[u8], limit: usize) -> (Defined, bool) {
         self.define_joined(id, row, &[], limit)
     }
@@ -354,9 +354,9 @@ impl Tables {
         }
     }
 
-    /// Gives these tables to another instance, with which a thread reads the events of this
-    /// region. Stacks and labels are not copied, because a sequence point is about to discard
-    /// them here.
+    /// Gives these tables to another instance, so that another thread can read the events of this
+    /// region. Stacks and labels are moved, not copied, because a sequence point is about to
+    /// discard them here.
     pub(crate) fn move_to(&mut self, other: &mut Tables) {
         self.share_with(other);
         std::mem::swap(&mut self.stacks, &mut other.stacks);

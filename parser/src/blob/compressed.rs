@@ -147,8 +147,8 @@ fn joined(bytes: u64) -> (u64, usize) {
     (value, ends.trailing_zeros() as usize / 8 + 1)
 }
 
-/// Returns whether a header with these flags stores a sequence number. Without one, the
-/// event has the number after the previous event's.
+/// Returns whether a header with these flags stores a sequence number. Otherwise the event's
+/// sequence number is one more than the previous event's.
 pub(crate) fn stores_number(flags: u8) -> bool {
     flags & flag::CAPTURE != 0
 }
@@ -168,13 +168,14 @@ pub(crate) trait Watch {
     /// Advances the sequence number by `step + 1`, where `step` is the number of events left
     /// out, and notes the capture thread.
     fn on_capture(&mut self, sequence: &mut u32, thread: u64, step: u32);
-    /// Notes a new type.
+    /// Notes the metadata id that a header stores.
     fn on_metadata(&mut self, id: u32);
-    /// Notes a new thread.
+    /// Notes the id of the thread that a header stores.
     fn on_thread(&mut self, id: u64);
-    /// Notes a new stack.
+    /// Notes the id of the stack that a header stores.
     fn on_stack(&mut self, id: u32);
-    /// Notes a new label list, and whether the reserved flag is set (version 6).
+    /// Notes the id of the label list that a header stores, and whether the reserved flag is set
+    /// (version 6).
     fn on_labels(&mut self, id: u32, has_reserved_flag: bool);
     /// Notes that a varuint is longer, or larger, than its type allows.
     fn on_wrong(&mut self);
@@ -185,7 +186,8 @@ pub(crate) trait Watch {
 pub(crate) struct Wrong(pub(crate) bool);
 
 impl Watch for Wrong {
-    /// Advances the number, unless the metadata id is 0: such blobs have no numbers.
+    /// Advances the sequence number, unless the metadata id is 0: such blobs have no sequence
+    /// numbers.
     #[inline(always)]
     fn on_next(&mut self, sequence: &mut u32, metadata_id: u32) {
         *sequence = sequence.wrapping_add(u32::from(metadata_id != 0));

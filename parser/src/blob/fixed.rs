@@ -95,8 +95,8 @@ pub(crate) fn quick_v4(header: &mut BlobHeader, input: &[u8]) -> Option<Extent> 
     quick::<V4_WORDS>(header, input)
 }
 
-/// Reads an uncompressed row of version 6 at the beginning of `input`, as [`quick_v4`]
-/// does a blob.
+/// Reads an uncompressed row of version 6 at the beginning of `input`. The conditions of
+/// [`quick_v4`] apply.
 #[inline(always)]
 pub(crate) fn quick_v6(header: &mut BlobHeader, input: &[u8]) -> Option<Extent> {
     quick::<V6_WORDS>(header, input)

@@ -37,8 +37,8 @@ pub(crate) struct ObjectKind {
     pub(crate) name: &'static [u8],
     /// Versions of the type that writers use.
     pub(crate) versions: RangeInclusive<i32>,
-    /// Version of a reader of this type that this crate is: it reads objects whose minimum
-    /// reader version is not above it.
+    /// Reader version of this crate for the type: it reads objects whose minimum reader version is
+    /// at most this.
     pub(crate) reader: i32,
     /// The sections of `FORMAT.md` for version 3 and for versions 4 and 5.
     pub(crate) sections: [&'static str; 2],

@@ -21,9 +21,9 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Label<'r> {
-    /// Activity id.
+    /// Activity id of the event.
     ActivityId(Guid),
-    /// Related activity id.
+    /// Related activity id of the event.
     RelatedActivityId(Guid),
     /// W3C trace id, in stored order.
     TraceId(TraceId),
@@ -48,13 +48,13 @@ pub enum Label<'r> {
         /// Q14](crate::format_guide#Q14)). Use this field for traces of one-collect.
         raw: u64,
     },
-    /// Opcode of the event, instead of its type's.
+    /// Opcode of the event, which replaces the opcode of its type.
     Opcode(u8),
-    /// Keywords of the event, instead of its type's.
+    /// Keywords of the event, which replace the keywords of its type.
     Keywords(u64),
-    /// Level of the event, instead of its type's.
+    /// Level of the event, which replaces the level of its type.
     Level(u8),
-    /// Version of the event, instead of its type's.
+    /// Version of the event, which replaces the version of its type.
     Version(u8),
 }
 
@@ -118,14 +118,14 @@ pub(crate) fn next_list(input: &[u8]) -> Parsed<'_, ()> {
     list(input).map(|(rest, _)| (rest, ()))
 }
 
-/// Maximum size in bytes of a list that every access to one of its labels walks.
+/// Maximum size in bytes of a short list. To find a label in a short list, its labels are walked.
 const MAX_WALKED_BYTES: usize = 256;
-/// Byte that the table stores after the labels of a list that is walked.
+/// Byte that the table stores after the labels of a short list.
 const IS_SHORT: u8 = u8::MAX;
 
-/// Bytes that the table stores after the labels of a list: for a short list [`IS_SHORT`]. For
-/// a long list a copy of the last label of each kind that does not accumulate, and the length
-/// of that copy in one byte, so that these labels are found without a walk.
+/// Bytes that the table stores after the labels of a list. For a short list this is [`IS_SHORT`].
+/// For a long list it is a copy of the last label of each kind that does not accumulate, and the
+/// length of that copy in one byte, so that these labels are found without a walk.
 #[derive(Debug)]
 pub(crate) struct Counting {
     bytes: [u8; MAX_COUNTING_BYTES],

@@ -43,7 +43,7 @@ pub struct Metadata {
     pub level: u32,
     /// Opcode; `None` if the stream does not store one, which is different from 0.
     pub opcode: Option<u8>,
-    /// The payload's fields.
+    /// Fields of the payload.
     pub schema: Schema,
     /// Facts that only some writers of version 6 store; `None` if there are none.
     pub extra: Option<Box<MetadataExtra>>,
@@ -260,8 +260,8 @@ fn apply_tag(
     }
 }
 
-/// Reads the rows of a version 6 metadata block. Each row stores its size, so the rows after
-/// a broken row can be read, unless its size leaves the block.
+/// Reads the rows of a version 6 metadata block. Each row stores its size. So the rows after a
+/// broken row can be read, unless the broken row's size extends past the block.
 pub(crate) fn block_v6(
     content: &[u8],
     damage: &mut BlockDamage<'_>,

@@ -31,13 +31,13 @@ pub struct Thread {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ThreadEntry<'a> {
-    /// Name.
+    /// Name of the thread.
     Name(&'a [u8]),
-    /// OS process id.
+    /// OS id of the thread's process.
     ProcessId(u64),
-    /// OS thread id.
+    /// OS id of the thread.
     OsThreadId(u64),
-    /// A key and a value.
+    /// A further key and its value.
     Pair(&'a [u8], &'a [u8]),
 }
 

@@ -31,10 +31,10 @@ pub struct CatalogEvent {
     pub level: u8,
     /// Keywords in the newest manifest. The keywords in the trace may differ.
     pub keywords: u64,
-    /// Whether the fields depend on the payload, as for GCDynamicEvent (event 39 of the
-    /// runtime): its field `Data` carries a record whose type the field `Name` names. If the
-    /// record has the size of that type, [`Event::fields`](crate::Event::fields) shows the
-    /// record's fields in place of `Data`.
+    /// Whether the fields depend on the payload, as for GCDynamicEvent (event 39 of the runtime).
+    /// Its field `Name` is the name of a type of records, and its field `Data` carries such a
+    /// record. If the record has the size of that type, [`Event::fields`](crate::Event::fields)
+    /// shows the record's fields in place of `Data`.
     pub has_records: bool,
     rows: &'static [FieldRow],
     /// Whether runtimes up to .NET 5 write nothing at all for a null text ([FORMAT.md
@@ -43,7 +43,7 @@ pub struct CatalogEvent {
     schema: OnceLock<Schema>,
 }
 
-/// Facts about an event in the manifest, besides its name and fields.
+/// Facts about an event in a table of the catalog, besides its name and fields.
 pub(super) struct Sent {
     pub(super) task: &'static str,
     pub(super) opcode: u8,

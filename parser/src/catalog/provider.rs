@@ -121,8 +121,8 @@ fn from_name(name: &str) -> Guid {
     Guid::from_bytes([b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15])
 }
 
-/// Returns a letter in upper case by .NET's invariant rules: letters whose upper case is not
-/// exactly one letter, and other letters whose upper case is an ASCII letter, do not change.
+/// Returns a letter in upper case by .NET's invariant rules. A letter does not change if its upper
+/// case is several letters. Nor does a letter outside of ASCII whose upper case is an ASCII letter.
 fn invariant_upper(letter: char) -> char {
     if letter.is_ascii() {
         return letter.to_ascii_uppercase();

@@ -99,7 +99,7 @@ pub(super) const fn records(
     row(name, RowType::Record(rows)).times(count)
 }
 
-/// Describes records preceded by their number, a u16.
+/// Describes records preceded by their count, a u16.
 pub(super) const fn counted_records(name: &'static str, rows: &'static [FieldRow]) -> FieldRow {
     FieldRow { count: Times::CountedHere, ..row(name, RowType::Record(rows)) }
 }

@@ -149,7 +149,7 @@ pub(crate) fn chain(input: &[u8], min_blocks: u32, is_ended: bool) -> Chain {
 /// Consecutive blocks, as [`leads_to`] found them.
 pub(crate) struct Led {
     pub(crate) count: u64,
-    /// Whether the kind of one of the blocks has enough recognisable features.
+    /// Whether at least one of the blocks is of a kind with enough recognisable features.
     pub(crate) has_telling: bool,
     /// Whether the last block ends at the expected position.
     pub(crate) leads_there: bool,

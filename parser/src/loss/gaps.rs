@@ -23,11 +23,11 @@ pub(crate) struct RowPlace {
 /// Sequence number that does not follow the previous number of its thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Jump {
-    /// Number that was expected.
+    /// Sequence number that was expected.
     pub(super) from: u32,
-    /// First missing number.
+    /// First missing sequence number.
     pub(super) first: u32,
-    /// Number that was found.
+    /// Sequence number that was found.
     pub(super) to: u32,
     pub(super) is_restart: bool,
     /// Index of the gap that the jump caused.
@@ -49,8 +49,8 @@ pub(super) struct Gap {
 const MAX_GAPS: usize = 4096;
 
 /// Maximum number of threads, for each sequence point, that are compared with the gaps of other
-/// threads. Each thread takes a walk over all gaps, so a sequence point costs at most 2^20
-/// steps, which take at least 4,096 rows to provoke.
+/// threads. Each comparison walks over all gaps, so a sequence point costs at most 2^20 steps. A
+/// stream needs at least 4,096 rows to cause so many.
 pub(super) const MAX_STRAYS: usize = 256;
 
 #[derive(Debug, Clone, Default)]
@@ -112,7 +112,7 @@ impl Gaps {
         Some(gap)
     }
 
-    /// Takes the last gap of any thread that consists of `count` numbers from `from` on.
+    /// Takes the last gap of any thread that consists of `count` sequence numbers from `from` on.
     pub(super) fn take_gap_of(&mut self, from: u32, count: u32) -> Option<Gap> {
         let is_in = |gap: &&mut Gap| {
             work::count(1);
@@ -125,8 +125,7 @@ impl Gaps {
         std::mem::replace(place, Gap { lost: 0, ..*place })
     }
 
-    /// Takes the jumps that are left after a sequence point, which are those of threads that it
-    /// did not list.
+    /// Takes the jumps that are left after a sequence point. Their threads were not listed by it.
     pub(super) fn pass_point(&mut self) -> Vec<(u64, Jump)> {
         let mut left: Vec<(u64, Jump)> = self.jumps.drain().collect();
         left.sort_unstable_by_key(|(_, jump)| jump.place.map(|place| place.position));

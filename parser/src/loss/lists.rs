@@ -75,9 +75,9 @@ impl Losses {
         is_regular
     }
 
-    /// Counts the entries of an id that is listed more than once, sorted by number. They are of
-    /// threads that ended, which runtimes list as long as their buffers exist, and of the
-    /// thread that has the id now.
+    /// Counts the entries of an id that is listed more than once, sorted by sequence number. One is
+    /// about the thread that has the id now. The others are about threads that ended, which
+    /// runtimes list as long as their buffers exist.
     ///
     /// The entry of the thread that wrote last is the first at or above its last number. Other
     /// entries prove nothing: a thread that ended may have lost events or not.
@@ -110,9 +110,9 @@ impl Losses {
         strays.is_empty()
     }
 
-    /// Returns whether the last sequence point was wrong about a thread, because the thread's
-    /// next event has the first number that was counted as lost. If so, takes the loss back.
-    /// Number 1 does not count, because it may belong to a new thread with this id.
+    /// Returns whether the last sequence point was wrong about a thread, because the thread's next
+    /// event has the first sequence number that was counted as lost. If so, takes the loss back.
+    /// Sequence number 1 proves nothing, because it may belong to a new thread with this id.
     pub(super) fn was_listed_wrong(&mut self, thread: u64, number: u32) -> bool {
         let gap = self.ahead.remove(&thread);
         let Some(gap) = gap.filter(|gap| gap.from == number && number != 1) else {

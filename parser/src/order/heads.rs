@@ -1,19 +1,19 @@
 //! Keeps the first times of all runs in a heap.
 
-/// Time of a run's first event, relative to a base, with the run's number in the low bits, so
-/// that of equal times the run that comes first in the stream is smaller.
+/// Time of a run's first event, relative to a base. The low bits hold the number of the run. So if
+/// the times of two heads are equal, the head whose run comes first in the stream is smaller.
 pub(super) trait Head: Copy + Ord {
     /// Head that is greater than every other head.
     const NONE: Self;
     /// Maximum time that can be represented, in ticks.
     const MAX_TIME: u64;
-    /// Number that no run has, and that is greater than all numbers of runs.
+    /// Number that no run has. It is greater than the numbers of all runs.
     const NO_RUN: usize;
 
     fn new(time: u64, run: usize) -> Self;
     fn run(self) -> usize;
-    /// Returns the time up to which this run can deliver events before the run of `next`, which
-    /// is greater, must deliver its first.
+    /// Returns the time up to which this run can deliver events before the run of `next`, which is
+    /// a greater head, must deliver its first event.
     fn goes_up_to(self, next: Self) -> u64;
 }
 

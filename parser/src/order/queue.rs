@@ -48,8 +48,9 @@ pub(super) struct Queue {
     segment: u32,
     /// Base of the newest segment.
     base: u64,
-    /// Upper half of the newest segment's thread id; [`UNSETTLED`] if the next event may need
-    /// another segment for another reason, which makes the comparison with its id fail.
+    /// Upper half of the thread id of the newest segment, which is compared with the next event's.
+    /// It is [`UNSETTLED`], so that the comparison fails, if the next event may need another
+    /// segment for another reason.
     high: u64,
     /// Processor of the newest segment.
     processor: u32,
@@ -60,7 +61,7 @@ pub(super) struct Queue {
     /// Stream position of the end of the current block.
     block_end: u64,
     is_v6: bool,
-    /// Number of records at which the events of a block must pause.
+    /// Number of records at which queuing pauses, because the queue is full or needs more capacity.
     stop: usize,
     /// Minimum time of an event that continues the newest run and is not late.
     last: u64,
@@ -74,7 +75,8 @@ pub(super) struct Queue {
     newest_passed: u64,
     pub(super) out_of_order: u64,
     next: Fill,
-    /// Stream position `next.bytes` after the first queued event's payload.
+    /// Stream position from which on the queue counts as full. It is `next.bytes` after the payload
+    /// of the first queued event.
     full_at: u64,
 }
 

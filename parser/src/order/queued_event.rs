@@ -63,7 +63,8 @@ pub(super) struct Segments {
     list: Vec<Segment>,
     /// Pairs of activity ids to which segments refer.
     activities: Vec<[Guid; 2]>,
-    /// Previous contents, from which [`Segments::carry`] copies what is still in use.
+    /// Previous segments and pairs of activity ids. [`Segments::carry`] copies those that are still
+    /// in use.
     before: (Vec<Segment>, Vec<[Guid; 2]>),
 }
 

@@ -25,8 +25,8 @@ impl Stretch {
     }
 }
 
-/// Number of stretches that are computed at a time, so that the state of the heap can stay in
-/// registers, which it could not across the visitor's code.
+/// Number of stretches that are computed at a time. No visitor is called meanwhile, so the state of
+/// the heap can stay in registers.
 const AHEAD_STRETCHES: usize = 64;
 
 /// Runs, in file order.
@@ -182,8 +182,8 @@ impl Runs {
         delivered
     }
 
-    /// Marks the events ahead of the event at `place`, which must lie in a stretch ahead, as
-    /// delivered. Returns their number.
+    /// Marks the events before the event at `place` as delivered, and returns their number. The
+    /// event must lie in one of the stretches that [`Runs::ahead`] returns.
     pub(super) fn mark_delivered_before(&mut self, place: usize) -> usize {
         let mut delivered = 0usize;
         for stretch in self.ahead.get_mut(self.next..self.filled).unwrap_or_default() {

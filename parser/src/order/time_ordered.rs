@@ -13,11 +13,11 @@ use crate::limits::Limits;
 use crate::reader::{Reader, RunEnd, Step, TryEach, Visit};
 use crate::source::{Source, index};
 
-/// Number of queued events at which runs are merged. Twice the number of events that the last
-/// merge left over is added.
+/// Number of queued events at which runs are merged, in addition to twice the number of events that
+/// the last merge left in the queue.
 const BATCH_EVENTS: usize = 8192;
-/// Number of bytes spanned by queued events at which runs are merged. Twice the number of bytes
-/// that the last merge left over is added.
+/// Number of bytes from the first to the last queued event at which runs are merged, in addition to
+/// twice the number that the last merge left.
 const BATCH_BYTES: u64 = 1 << 20;
 
 /// Delivers a reader's events by timestamp, and by position in the file if timestamps are equal.

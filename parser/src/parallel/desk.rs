@@ -15,14 +15,14 @@ pub(super) enum DeskMessage<T> {
     Done(Box<Done>),
 }
 
-/// Count to which the bytes of a part belong until it is collected.
+/// Sum to which the bytes of a part belong until the part is collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counted {
-    /// Bytes made before the turn of their region.
+    /// Sum of the bytes made before the turn of their region.
     Ahead,
-    /// Bytes made during the turn of their region.
+    /// Sum of the bytes made during the turn of their region.
     InTurn,
-    /// None, because the caller's thread collects the part as soon as it is made.
+    /// No sum, because the caller's thread collects the part as soon as it is made.
     Not,
 }
 
@@ -73,8 +73,8 @@ struct DeskState<T> {
 
 /// Maximum number of bytes of parts of the region in turn that may wait to be collected.
 const MAX_BYTES_IN_TURN: usize = 4 << 20;
-/// Minimum number of bytes of parts that each thread may be ahead of its region's turn, because
-/// threads are not equally fast all the time. Half a region is added.
+/// Minimum number of bytes of parts that each thread may make before its region's turn, because
+/// threads are not equally fast all the time. Half of the bytes of the largest region are added.
 const MIN_BYTES_AHEAD: usize = 4 << 20;
 
 /// Next task of the caller's thread.

@@ -75,7 +75,7 @@ where
 {
     type Made = T;
     const PORTION_EVENTS: u64 = 8192;
-    /// Large enough that starting a worker pays off.
+    /// Minimum size of a region in file order. It is large enough that starting a worker pays off.
     const CUT_BYTES: u64 = 1 << 20;
 
     fn work(&self, region: &mut Region<'_, S>, give: Give<'_, T>) -> Result<(), Error> {
@@ -105,10 +105,10 @@ impl<F, M> InParts<F, M> {
 
 impl<S: Source, M: MakeParts, F: Fn() -> M> Work<S> for InParts<F, M> {
     type Made = M::Part;
-    /// No limit, because the size of parts has one.
+    /// Number of events in a portion, which is not limited, because the size of each part is.
     const PORTION_EVENTS: u64 = u64::MAX - 1;
-    /// Smaller than for `WholeRegion`, because parts that wait for their region's turn may be
-    /// many times as large as the region.
+    /// Minimum size of a region in file order. It is smaller than for `WholeRegion`, because parts
+    /// that wait for their region's turn may be many times as large as the region.
     const CUT_BYTES: u64 = 256 << 10;
 
     fn work(&self, region: &mut Region<'_, S>, give: Give<'_, M::Part>) -> Result<(), Error> {

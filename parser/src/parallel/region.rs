@@ -55,7 +55,7 @@ impl<S: Source> Events<S> {
         }
     }
 
-    /// Returns whether several threads can read the events so far correctly.
+    /// Returns whether nothing found so far requires that one thread reads the whole stream.
     pub(super) fn is_regular(&self) -> bool {
         let state = self.reader().state();
         !state.is_irregular && self.out_of_order() == 0 && state.damage.findings().is_empty()
@@ -171,7 +171,7 @@ impl<'r, S: Source> Region<'r, S> {
         Ok(())
     }
 
-    /// Returns whether one thread would pass the events so far, too.
+    /// Returns whether reading with one thread would have passed the same events so far.
     pub(super) fn is_regular(&self) -> bool {
         self.is_portion || self.events.is_regular()
     }

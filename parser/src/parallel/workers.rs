@@ -23,8 +23,8 @@ pub(super) enum End {
 
 /// Maximum number of regions in flight for each thread: one being read, and one waiting.
 const MAX_REGIONS_PER_THREAD: u64 = 2;
-/// Number of event bytes in flight for each thread from which on no further region is sent,
-/// because results may be much larger than the events.
+/// Number of event bytes in flight, for each thread, at which no further region is sent to a
+/// thread. It is limited because results may be much larger than the events.
 const MAX_BYTES_PER_THREAD: u64 = 16 << 20;
 
 pub(super) fn read<S: Source, W: Work<S, Made: Send> + Sync>(

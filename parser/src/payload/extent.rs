@@ -77,7 +77,7 @@ impl Budget {
     }
 }
 
-/// Whether a value may be absent.
+/// Role of a value, which decides whether the value may be absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// Field, which may be absent at the payload's end.
@@ -383,8 +383,8 @@ impl<'r> Payload<'r> {
         Ok(ValueExtent { size: end.saturating_sub(at), is_whole })
     }
 
-    /// Returns whether a field at a position is absent, because the payload ends there and the
-    /// field has bytes.
+    /// Returns whether a field at a position is absent: the payload ends there, and the field takes
+    /// at least one byte.
     #[inline]
     pub(super) fn is_absent(&self, kind: &FieldType, at: usize, registers: &Registers) -> bool {
         at >= self.bytes.len() && !takes_no_bytes(kind, registers)

@@ -177,7 +177,7 @@ pub(super) fn decide(schema: &Schema, bytes: &[u8], pointer_size: u8) -> Verdict
     }
 }
 
-/// Fit of an interpretation.
+/// Result of comparing a payload with an interpretation of its types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fit {
     /// All fields are present, and nothing follows them.

@@ -247,7 +247,8 @@ impl std::error::Error for FieldError {
     }
 }
 
-/// Returns the type of a value for messages. Also shows numbers, which may be too large.
+/// Returns a description of a value for messages. This is its type, or the number itself, which may
+/// be too large.
 fn found(value: &Value<'_>) -> String {
     let kind = match value {
         Value::Absent => "nothing",

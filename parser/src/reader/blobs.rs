@@ -14,9 +14,9 @@ use crate::source::index;
 use crate::tables::NO_SLOT;
 use crate::version::Version;
 
-/// Minimum number of undefined ids and flags in a block's rows that count as a contradiction,
-/// except for ids that must be defined before they are used: metadata ids, and all ids of
-/// version 6.
+/// Minimum number of undefined ids and flags in a block's rows that count as a contradiction. One
+/// is enough for an id that must be defined before it is used: a metadata id, or any id of version
+/// 6.
 const MIN_ODD_VALUES: u32 = 3;
 
 /// Minimum number of consecutive all-zero rows that count as damage.
@@ -27,12 +27,14 @@ const MIN_BLANK_BYTES: usize = 512;
 /// 5.
 const ZERO_SEARCH_STRIDE: usize = 8192;
 
-/// Minimum number of rows with rising times that, if they end where a payload does, are real
-/// rows. Fewer may be there by chance.
+/// Minimum number of rows with rising times that are taken for real rows if they lie in a payload
+/// and end where it does. Fewer may be there by chance.
 const MIN_ROWS_TO_END: u32 = 8;
-/// Minimum number of rows with rising times that are real rows wherever they end.
+/// Minimum number of rows with rising times that are taken for real rows if they lie in a payload,
+/// wherever they end.
 const MIN_ROWS: u32 = 32;
-/// Maximum number of bytes between a payload's fields and real rows in the payload.
+/// Maximum number of bytes after a payload's fields that are skipped in the search for real rows in
+/// the payload. Writers may store a few bytes there.
 const MAX_UNDESCRIBED_BYTES: u32 = 16;
 
 /// Maximum number of processors of a machine. The number in the Trace block is no limit, because
@@ -291,9 +293,9 @@ impl State {
         }
     }
 
-    /// Checks whether zeros have replaced rows, which as compressed rows would repeat the previous
-    /// row. Since zeros are rare, each row is only checked if there are zeros at the places, a
-    /// few bytes of each eight kilobytes, that are examined first.
+    /// Checks whether zeros have replaced rows. Compressed rows of zeros would repeat the previous
+    /// row. Zeros are rare, so a few bytes of each eight kilobytes are examined first; if any of
+    /// these places has only zeros, each row is checked.
     #[inline(never)]
     fn check_zeros(&mut self, window: &[u8], start: u64) {
         let (from, to) = (self.cursor.times.rows_at, self.cursor.end);
@@ -361,8 +363,8 @@ impl State {
         stops
     }
 
-    /// Ends the block, whose size is wrong, before the blob at the cursor, which was counted as an
-    /// event, but is none.
+    /// Ends the block, whose size is wrong, before the blob at the cursor. The blob was counted as
+    /// an event, but is none.
     #[cold]
     fn stop_before_blob(&mut self) {
         self.statistics.events = self.statistics.events.wrapping_sub(1);
@@ -436,8 +438,9 @@ impl State {
         }
     }
 
-    /// Reports an undefined id or flag. It is a contradiction if definitions cannot have been lost
-    /// and either a correct writer would have defined the id before, or the block has several.
+    /// Reports an undefined id or flag. It is a contradiction if no definition was lost, and if
+    /// either the id must be defined before it is used or the block has [`MIN_ODD_VALUES`] such
+    /// values.
     fn note_odd(&mut self, context: &'static str, fault: Fault) {
         self.cursor.odd_values = self.cursor.odd_values.saturating_add(1);
         // Version 6 defines all ids before they are used, versions 4 and 5 only those of types.

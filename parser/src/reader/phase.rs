@@ -22,7 +22,7 @@ pub(crate) enum Step {
     End,
 }
 
-/// Search for the next object header, after framing was lost.
+/// State of a search for the next object header, after framing was lost.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Search {
     /// Position of the fault.
@@ -66,7 +66,7 @@ impl Search {
     }
 }
 
-/// Examination of bytes after an end mark.
+/// State of the examination of bytes after an end mark.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tail {
     /// Position of the end mark.

@@ -48,8 +48,8 @@ pub(crate) enum RunEnd {
     OnBlob,
 }
 
-/// Check of the next blob, which is passed on if nothing about it is unusual. It observes the
-/// fields that a header stores; inherited fields were checked before.
+/// Expectations about the next blob, which is passed on if it meets them all. Only the fields that
+/// a header stores are observed; inherited fields were checked before.
 struct Expected {
     covered: Covered,
     /// Capture thread of the run. Threads write many events in a row.
@@ -66,8 +66,8 @@ struct Expected {
 }
 
 impl Expected {
-    /// Creates the check of a blob that inherits nothing. `None` if the blob is unusual in any
-    /// case.
+    /// Creates the expectations about a blob that inherits nothing. `None` if the blob is unusual
+    /// in any case.
     #[inline]
     fn for_run(covered: Covered, run: Option<(u64, u32)>, max_ticks: u64) -> Option<Expected> {
         let (thread, number) = run?;
@@ -84,8 +84,8 @@ impl Expected {
         })
     }
 
-    /// Creates the check of a blob that inherits from `header`. `None` if the blob is unusual in
-    /// any case.
+    /// Creates the expectations about a blob that inherits from `header`. `None` if the blob is
+    /// unusual in any case.
     #[inline]
     fn after(
         header: &BlobHeader,
@@ -102,8 +102,8 @@ impl Expected {
         })
     }
 
-    /// Creates the check of a version 6 blob that inherits from `header`. `None` if the blob is
-    /// unusual in any case.
+    /// Creates the expectations about a version 6 blob that inherits from `header`. `None` if the
+    /// blob is unusual in any case.
     #[inline]
     fn after_v6(
         header: &BlobHeader,
@@ -178,7 +178,7 @@ impl Watch for Expected {
     }
 }
 
-/// Check of blobs before version 6, where the ids of threads need no definition.
+/// Expectations about a blob before version 6, where the ids of threads need no definition.
 struct ExpectedV4(Expected);
 
 impl Watch for ExpectedV4 {
@@ -212,7 +212,7 @@ impl Watch for ExpectedV4 {
 
 /// Decoder of one encoding of blobs.
 trait Decode {
-    /// Check of a blob.
+    /// Type that checks the fields of a blob.
     type Watch: Watch;
     /// Whether a header inherits from the previous one.
     const INHERITS: bool;

@@ -42,7 +42,7 @@ pub(crate) struct State {
     pub(super) missing_bytes: u64,
     /// Whether an undefined id makes the stream irregular, because this reader reads a region.
     pub(super) must_cover: bool,
-    /// Whether only a reader of the whole stream can report something that was found.
+    /// Whether something was found that only a reader of the whole stream can report.
     pub(crate) is_irregular: bool,
 }
 

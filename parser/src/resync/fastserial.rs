@@ -37,8 +37,8 @@ const BYTES_AFTER_BLOCK: u64 = 3 + 1 + NEXT_HEADER as u64;
 pub(crate) struct Objects<'w> {
     pub(crate) window: Window<'w>,
     pub(crate) version: Option<Version>,
-    /// Number of bytes, modulo 4, that were lost before the window, so that the writer added
-    /// padding at positions that were larger by this number.
+    /// Number of bytes, modulo 4, that were lost before the window. The writer added its padding at
+    /// positions that were larger by this number.
     pub(crate) shift: u8,
     /// Maximum size in bytes of blocks that are read.
     pub(crate) max_bytes: u32,
@@ -127,8 +127,9 @@ impl Objects<'_> {
         Ok(Verdict::Resize { block, loses_blocks: false, next: None })
     }
 
-    /// Returns whether the content ends with consecutive objects, which it covers instead of bytes
-    /// that the block lost. A copy of an object in a payload would not end where the block does.
+    /// Returns whether the content ends with consecutive objects. If so, the block has lost bytes,
+    /// and its size covers these objects instead. A copy of an object in a payload would not end
+    /// where the block does.
     fn ends_with_objects(&self, frame: &Frame) -> bool {
         let end = frame.body_end();
         let mut next = self.object_in(tail(frame), end);
@@ -176,8 +177,8 @@ impl Objects<'_> {
         Ok(fastserial::goes_on(window.get(..NEXT_HEADER).unwrap_or(window), !is_more))
     }
 
-    /// Returns whether the stream reaches `to`. The reader does not wait for these bytes if the
-    /// stream looks complete at `end`, where a block ends that may be the last one.
+    /// Returns whether the stream reaches `to`. A block ends at `end`, and may be the last one: if
+    /// the stream looks complete there, the reader does not wait for further bytes.
     fn reaches_after(&self, end: u64, to: u64) -> Result<bool, Need> {
         self.window.reaches(to, Expects::After(end))
     }

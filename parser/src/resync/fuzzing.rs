@@ -207,8 +207,8 @@ mod tests {
         }
     }
 
-    /// Returns the bytes from some distance before a block on, and the parameters of the
-    /// question.
+    /// Returns an input of [`decisions`] about the block at `start`: the parameters, and the bytes
+    /// of the stream around its start.
     fn question(bytes: &[u8], start: usize, version: u8, broken: u8) -> Vec<u8> {
         let from = start.saturating_sub(200);
         let window = &bytes[from..bytes.len().min(start + 20_000)];

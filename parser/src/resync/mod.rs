@@ -104,8 +104,8 @@ pub(crate) enum Verdict {
 pub(crate) enum AfterMark {
     /// A block begins at this position, so the stream has not ended.
     Block(u64),
-    /// The rest of this object or version 6 block, whose first byte or whose header damage has
-    /// changed to an end mark.
+    /// The rest of this object or version 6 block. Damage has changed the first byte of the object,
+    /// or the header of the block, to an end mark.
     Rest(Frame),
     /// The beginning of another stream.
     Other,

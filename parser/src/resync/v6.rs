@@ -19,15 +19,14 @@ use crate::frame::{BlockKind, Frame};
 use crate::source::{Span, index};
 use std::fmt;
 
-/// Maximum number of bytes before its expected place at which a block may begin: if bytes of the
-/// previous block are missing, that block's last row seems to include the next block's header
-/// (4 bytes) and the header of its content (20 bytes). Bytes before these are rows that were
-/// delivered.
+/// Maximum number of bytes before its expected place at which a block may begin. If bytes of the
+/// previous block are missing, its last row seems to include the header of the next block (4 bytes)
+/// and the header of that block's content (20 bytes). Earlier bytes were delivered as rows.
 pub(crate) const LOOK_BACK: u64 = 24;
 
-/// Minimum total size in bytes of consecutive blocks that are not considered a payload. It is
-/// the size of an event block without rows, because many bytes look like a small block of
-/// another kind.
+/// Minimum total size in bytes of consecutive blocks that are taken for blocks and not for a
+/// payload. It is the size of an event block without rows, because many bytes look like a small
+/// block of another kind.
 const MIN_COVERED_BYTES: u64 = 24;
 
 /// Minimum size in bytes of a block whose kind may be corrected, because a few bytes may be rows
@@ -50,7 +49,8 @@ pub(crate) struct Explored {
     rows: u64,
     /// Number of blocks that were walked to see where they lead.
     blocks: u64,
-    /// Number of bytes that were read of blocks to which reading then went back.
+    /// Number of bytes that were read a second time, because reading went back to a block within
+    /// another one.
     reread: u64,
 }
 

@@ -27,8 +27,8 @@ impl IdRange {
     }
 
     /// Returns the slot of an id in the range, if [slots are in
-    /// order](IdTable::has_slots_in_order). For an id 0 that [`IdRange::with_zero`] added, this
-    /// is the slot before the first one, which is [`NO_SLOT`] if the first one is 0.
+    /// order](IdTable::has_slots_in_order). Id 0, if [`IdRange::with_zero`] added it, has the slot
+    /// before the first one. This is [`NO_SLOT`] if the first one is 0.
     #[inline(always)]
     pub(crate) fn slot(self, id: u32) -> Slot {
         id.wrapping_add(self.shift)

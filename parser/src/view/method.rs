@@ -21,11 +21,11 @@ pub struct Method<'r> {
     pub start: u64,
     /// Size of the method's code in bytes.
     pub size: u32,
-    /// Metadata token; 0 for helpers and stubs.
+    /// Metadata token of the method; 0 for helpers and stubs.
     pub token: u32,
     /// Flags as stored, which functions such as [`Method::tier`] interpret.
     pub flags: u32,
-    /// Namespace and type.
+    /// Namespace and name of the type that declares the method.
     pub namespace: Utf16<'r>,
     /// Name of the method.
     pub name: Utf16<'r>,
@@ -59,15 +59,16 @@ pub enum Tier {
     MinOptJitted,
     /// Compiled with optimisation from the start, without tiers.
     Optimized,
-    /// Tier 0.
+    /// Compiled quickly, to be optimised later (tier 0).
     QuickJitted,
-    /// Tier 1.
+    /// Compiled again with optimisation, after many calls (tier 1).
     OptimizedTier1,
-    /// Tier 1, entered from a running loop (on-stack replacement).
+    /// Compiled again with optimisation, and entered from a running loop (tier 1, on-stack
+    /// replacement).
     OptimizedTier1Osr,
-    /// Tier 0 with instrumentation.
+    /// Compiled quickly, with instrumentation (tier 0).
     QuickJittedInstrumented,
-    /// Tier 1 with instrumentation.
+    /// Compiled again with optimisation and instrumentation (tier 1).
     OptimizedTier1Instrumented,
 }
 
@@ -185,11 +186,11 @@ pub struct MethodJitting<'r> {
     pub method_id: u64,
     /// Id of the method's module; see [`Module`](super::Module).
     pub module_id: u64,
-    /// Metadata token; 0 for helpers and stubs.
+    /// Metadata token of the method; 0 for helpers and stubs.
     pub token: u32,
     /// Size of the method's IL in bytes; 0 for dynamically emitted code.
     pub il_bytes: u32,
-    /// Namespace and type.
+    /// Namespace and name of the type that declares the method.
     pub namespace: Utf16<'r>,
     /// Name of the method.
     pub name: Utf16<'r>,

@@ -35,7 +35,7 @@ pub struct Metric<'r> {
     pub count: Option<i64>,
     /// Sum of the values of a histogram in the interval; `None` before version 1.
     pub sum: Option<f64>,
-    /// Number of the instrument in the process; `None` before version 2.
+    /// Id of the instrument in the process; `None` before version 2.
     pub instrument_id: Option<i64>,
 }
 

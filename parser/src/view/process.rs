@@ -8,7 +8,7 @@ use crate::payload::Utf16;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ProcessInfo<'r> {
-    /// Command line.
+    /// Command line of the process.
     pub command_line: Utf16<'r>,
     /// Operating system; `None` before version 1.
     pub os: Option<Utf16<'r>>,
@@ -42,7 +42,7 @@ pub struct RuntimeInformation<'r> {
     pub version: [u32; 3],
     /// Whether the runtime is Mono.
     pub is_mono: bool,
-    /// Command line.
+    /// Command line of the process.
     pub command_line: Utf16<'r>,
     /// Path of the runtime's library, which is the only hint at the version of .NET Core 3.1.
     pub runtime_path: Utf16<'r>,

@@ -46,7 +46,7 @@ impl<'a> FieldList<'a> {
     }
 }
 
-/// Number of further fields and levels that a description may have.
+/// Number of further fields, and of further nesting levels, that a description may have.
 #[derive(Clone, Copy)]
 struct Allowance<'r> {
     depth: usize,
@@ -120,7 +120,7 @@ fn count_i32(input: &[u8]) -> Parsed<'_, u64> {
     }
 }
 
-/// Reads a list of versions 1 and 2: i32 count, then fields.
+/// Reads a field list of version 1 or 2: an i32 count, then the fields.
 fn list<'a, 'r>(
     input: &'a [u8],
     allowance: Allowance<'r>,
