@@ -86,7 +86,7 @@ fn goldens(trace: &str) -> HashMap<Key, Vec<Golden>> {
     goldens
 }
 
-/// Calls `with` for each golden line of a wanted provider and its event. Returns the number of
+/// Calls `with` for each event of a wanted provider that has a golden line. Returns the number of
 /// lines. Every line must have an event.
 fn compare(wanted: impl Fn(&str) -> bool, mut with: impl FnMut(&Event<'_>, &Golden)) -> usize {
     let mut count = 0;

@@ -8,7 +8,7 @@ use nettrace_testdata::synth::{
 };
 use std::ops::ControlFlow;
 
-/// Maximum number of threads whose numbers a reader keeps.
+/// Maximum number of threads whose sequence numbers a reader keeps.
 const KNOWN: u32 = 65_536;
 
 fn row(thread: u32, sequence_number: u32, ticks: u64) -> Blob {

@@ -74,8 +74,8 @@ fn read_in_parts(
     (all, outcome.unwrap())
 }
 
-/// Number of threads, and maximum number of bytes that wait; with `None` each region has one
-/// result.
+/// Number of threads, and maximum number of bytes of parts that wait. With `None`, each region has
+/// one result and no parts.
 const WAYS: [(usize, Option<usize>); 6] = [
     (2, None),
     (3, None),

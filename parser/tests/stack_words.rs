@@ -7,9 +7,9 @@ fn address([low, high]: [u32; 2]) -> u64 {
     u64::from(u32::from_le(high)) << 32 | u64::from(u32::from_le(low))
 }
 
-/// Returns the number of events of a trace that have a stack, and the number for which `as_words`
-/// returns a slice, which is compared with the addresses. The trace begins in memory `offset` bytes
-/// after a multiple of eight.
+/// Returns the number of events of a trace that have a stack, and the number of those for which
+/// `as_words` returns a slice. Compares each slice with the addresses. The trace begins in memory
+/// `offset` bytes after a multiple of eight.
 fn stacks_and_words(trace: &[u8], offset: usize) -> (usize, usize) {
     let mut memory = vec![0; trace.len() + 16];
     let start = memory.as_ptr().align_offset(8) + offset;

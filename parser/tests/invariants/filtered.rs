@@ -1,4 +1,4 @@
-//! Check of filters that let events pass without waiting for time order.
+//! Checks filters that let events pass without waiting for time order.
 
 use super::reading::{Told, digest, told_of_reader};
 use nettrace_parser::internal::{Candidate, FilteredEvents, PendingFilter, Watermark};

@@ -7,8 +7,8 @@ use std::hash::Hasher;
 /// input in `count` only, and so tries several times as many inputs.
 #[derive(Clone, Copy)]
 pub(crate) struct Questions {
-    /// Rest of a number computed from the input alone, so that a run can be repeated; `None` makes
-    /// all checks.
+    /// Number from which the next choices are drawn; `None` makes all checks. It depends on the
+    /// input alone, so that a run can be repeated.
     lot: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Check that the functions of `raw` and a reader decode the same rows of each event block, or
+//! Checks that the functions of `raw` and a reader decode the same rows of each event block, or
 //! refuse them at the same place for the same reason. A reader decodes most rows with a fast
 //! function; `raw` has only the careful one.
 

@@ -1,4 +1,4 @@
-//! Check that all events outside of a damaged block are delivered with unchanged facts.
+//! Checks that all events outside of a damaged block are delivered with unchanged facts.
 
 use nettrace_parser::{Event, Reader};
 use nettrace_testdata::synth::{PartKind, Version};

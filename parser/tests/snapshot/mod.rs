@@ -140,7 +140,7 @@ impl Outcome {
         self.findings.is_empty() && self.error.is_none() && self.is_complete
     }
 
-    /// Checks properties of every input of `length` bytes.
+    /// Checks what must be true of the outcome for any input of `length` bytes.
     fn check(&self, length: u64) {
         assert!(self.events.len() as u64 <= length / 2, "an event has at least two bytes");
         for event in &self.events {

@@ -109,8 +109,8 @@ fn t065_a_varuint_that_runs_off_the_block_keeps_the_blobs_before_it() {
     }
 }
 
-/// Returns for each field that has a varuint32 the flags byte with what comes before it,
-/// and what comes after it.
+/// Returns the rest of a blob around each field that is a varuint32: the bytes from the flags up to
+/// the field, and the bytes after the field.
 fn varuint32_fields(version: Version) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut fields = vec![
         (vec![flag::METADATA_ID], vec![0]),
@@ -129,8 +129,8 @@ fn varuint64_fields() -> Vec<(Vec<u8>, Vec<u8>)> {
     vec![(vec![flag::CAPTURE, 0], vec![0, 0]), (vec![flag::THREAD], vec![0]), (vec![0], vec![])]
 }
 
-/// Returns the blob with `value` in the place of the varuint, and with room for an
-/// inherited payload.
+/// Returns the blob in which the varuint `field` has the bytes `value`. Four bytes follow, in which
+/// an inherited payload has room.
 fn blob_with(field: &(Vec<u8>, Vec<u8>), value: &[u8]) -> Row {
     Row::Raw([&field.0, value, &field.1, &[0; 4]].concat())
 }

@@ -163,7 +163,7 @@ fn two_with_flags(version: Version, flags: u8) -> (Header, Header, Outcome) {
     (Header::from_seen(&outcome.events[0]), Header::from_seen(&outcome.events[1]), outcome)
 }
 
-/// Returns the second event for a header that stores only the time.
+/// Returns the second event that a reader must find if its header stores only the time.
 fn nothing_said(first: &Header) -> Header {
     let (number, capture_thread, processor) = first.capture;
     Header {
@@ -221,7 +221,7 @@ fn t053_with_flags_0_everything_is_inherited_and_the_number_grows_by_one() {
     }
 }
 
-/// Reads a block of blobs, each with its flags and number.
+/// Reads a block of blobs, each with its flags and sequence number.
 fn numbered(version: Version, blobs: &[(u8, u32)]) -> Outcome {
     let mut stream = begun(version);
     let first = flag::METADATA_ID | flag::CAPTURE | flag::THREAD | flag::PAYLOAD_SIZE;

@@ -5,7 +5,7 @@ use nettrace_parser::check::Findings;
 use nettrace_parser::{Class, Fault, Losses, Reader};
 use nettrace_testdata::synth::*;
 
-/// Returns the numbers of all events, findings but notes, and losses.
+/// Returns the sequence numbers of all events, all findings that are not notes, and the losses.
 fn read(bytes: &[u8]) -> (Vec<u32>, Vec<(Class, u64, Fault)>, Losses) {
     let mut given = Vec::new();
     let mut reader = Reader::from_slice(bytes);
@@ -340,7 +340,7 @@ fn a_type_name_with_one_wrong_letter_is_read_as_the_one_it_resembles_and_said_so
     }
 }
 
-/// Returns the numbers of the events whose type and thread are known, and all findings
+/// Returns the sequence numbers of the events whose type and thread are known, and all findings
 /// that are not notes.
 fn known(bytes: &[u8]) -> (Vec<u32>, Vec<Fault>) {
     let (mut reader, mut known) = (Reader::from_slice(bytes), Vec::new());

@@ -491,7 +491,7 @@ fn t186_a_stream_without_sequence_points_stays_within_the_limits() {
     assert!(usage.peak < 300 << 20, "{usage:?}");
 }
 
-/// Reads a stream in time order, and returns its events and notes and what that
+/// Reads a stream in time order. Returns the numbers of its events and notes, and what reading
 /// allocated.
 fn usage_of_order(bytes: &[u8], limits: Limits) -> ((u64, u64), crate::allocation::Usage) {
     let mut in_time =

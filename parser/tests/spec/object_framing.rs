@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// Maximum number of bytes that a reader may reserve because of a count or size in a stream.
 const SMALL: u64 = 64 * 1024;
 
-/// Reads from a slice, and returns what that allocated.
+/// Reads a stream from a slice. Returns the outcome, and what reading allocated.
 fn read_and_measure(bytes: &[u8]) -> (Outcome, Usage) {
     let (_, usage) = usage(|| {
         let mut reader = Reader::from_slice(bytes);
@@ -37,8 +37,8 @@ fn t012_a_trace_object_is_found_at_32_and_its_fields_at_53() {
     }
 }
 
-/// Returns blocks of which the first lies at all four residues: unknown objects of 0 to 3
-/// bytes stand before it.
+/// Returns a stream of event blocks that have all four sizes of padding, because unknown objects of
+/// different sizes precede them. Also returns these sizes.
 fn at_all_residues(version: Version, padding_byte: u8) -> (Stream, BTreeSet<usize>) {
     let mut stream = Stream::new(version);
     stream.padding_byte = padding_byte;

@@ -7,7 +7,7 @@ use nettrace_testdata::corpus;
 use nettrace_testdata::synth::*;
 use std::collections::BTreeMap;
 
-/// Returns threads and times, in the order of the events.
+/// Returns the capture thread and the time of each event, in the order of the events.
 fn threads_and_times(outcome: &Outcome) -> Vec<(u64, u64)> {
     outcome.events.iter().map(|event| (event.capture_thread, event.ticks - START)).collect()
 }
@@ -242,7 +242,7 @@ fn t109_the_queue_s_limit_releases_early_and_says_so() {
     }
 }
 
-/// Reads a stream in which thread 11 has these numbers.
+/// Reads a stream in which the events of thread 11 have these sequence numbers.
 fn lost(version: Version, numbers: &[u32]) -> Outcome {
     let mut stream = begun(version);
     events(&mut stream, numbers.iter().zip(1..).map(|(number, later)| on(11, *number, later)));
@@ -331,8 +331,8 @@ fn t113_numbers_wrap_from_2_32_1_to_0_without_a_loss() {
     assert_eq!(read(&stream.bytes).lost, u64::from(u32::MAX) - 2 + 5);
 }
 
-/// Reads a stream in which thread 11 has events with these numbers, and sequence points
-/// list it with those.
+/// Reads a stream in which thread 11 has events with the sequence numbers `numbers`, then sequence
+/// points that list it with the numbers `points`, then events with the numbers `further`.
 fn lost_with_points(
     version: Version,
     numbers: &[u32],

@@ -80,13 +80,14 @@ pub(crate) fn introduce(stream: &mut Stream) {
     }
 }
 
-/// Returns an event of thread 11, `later` ticks after the start, with its number as
-/// payload.
+/// Returns an event of thread 11, `later` ticks after the start. Its payload is its sequence
+/// number.
 pub(crate) fn event(number: u32, later: u64) -> Blob {
     on(11, number, later)
 }
 
-/// Returns an event of any thread.
+/// Returns an event of any thread, `later` ticks after the start. Its payload is its sequence
+/// number.
 pub(crate) fn on(thread: u64, number: u32, later: u64) -> Blob {
     Blob {
         metadata_id: 1,
@@ -118,13 +119,12 @@ pub(crate) fn point(stream: &mut Stream, later: u64, threads: &[(u64, u32)]) {
     });
 }
 
-/// Returns ticks `later` after the start, as events give them.
+/// Returns the timestamps of events that are `later` ticks after the start.
 pub(crate) fn at<const N: usize>(later: [u64; N]) -> [u64; N] {
     later.map(|later| START + later)
 }
 
-/// Returns fields as text: `n: I32, o: {s: Utf16Text}, a: [U16]; opaque` tells all of a
-/// schema.
+/// Returns a whole schema as text, such as `n: I32, o: {s: Utf16Text}, a: [U16]; opaque`.
 pub(crate) fn shape(schema: &nettrace_parser::Schema) -> String {
     let mut text = fields_shape(&schema.fields);
     if let Some(fault) = schema.opaque {
@@ -151,7 +151,7 @@ fn type_shape(kind: &nettrace_parser::FieldType) -> String {
     }
 }
 
-/// Returns a block with bytes of its own among the blobs.
+/// Returns an event block of these rows, which may be blobs or any bytes.
 pub(crate) fn block_of(rows: impl IntoIterator<Item = Row>) -> EventBlock {
     EventBlock { rows: rows.into_iter().collect(), ..EventBlock::default() }
 }

@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 
 /// Number of events of each type that are kept.
 const EVENTS_OF_TYPE: usize = 2;
-/// Number of samples that are kept: more, because the time of a sample ends with the next one.
+/// Number of samples that are kept. It is larger than [`EVENTS_OF_TYPE`], because the time of a
+/// sample ends with the next one.
 const SAMPLES: usize = 8;
-/// Number of methods that are kept of the stacks of kept events.
+/// Maximum number of methods that are kept, of those on the stacks of kept events.
 const METHODS: usize = 12;
 /// Maximum number of frames of a stack.
 const FRAMES: usize = 6;

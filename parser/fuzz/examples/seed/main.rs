@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 /// Maximum size of a trace that becomes a seed, in bytes.
 const MAX_BYTES: usize = 24 << 10;
 
-/// First byte of an input of the target `raw` that goes on with rows of an event block.
+/// First byte of an input of the target `raw`, if the rows of an event block follow.
 const AS_ROWS: u8 = 0;
-/// First byte of an input of the target `raw` that goes on with a stream.
+/// First byte of an input of the target `raw`, if a stream follows.
 const AS_STREAM: u8 = 1;
 const AS_ANYTHING: u8 = 2;
 

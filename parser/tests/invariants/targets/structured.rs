@@ -73,9 +73,9 @@ fn generated(version: Version, seed: &[u8; 32]) -> Session {
     session.current()
 }
 
-/// Asserts that the reader finds all events and no damage. Exception: a thread that lost as many
-/// events as its numbers fell when its id came back, which no reader can distinguish from damage
-/// (FORMAT.md 13.6).
+/// Asserts that the reader finds all events and no damage. Exception: the sequence numbers of a
+/// thread id fall when the id is used again, and a later loss of exactly as many events undoes the
+/// fall. No reader can distinguish this from damage (FORMAT.md 13.6).
 fn assert_undamaged(recording: &Recording, session: &Session) {
     let version = session.version;
     let bytes = &recording.stream.bytes;

@@ -77,10 +77,10 @@ pub(crate) fn truth(bytes: &[u8], _: Questions) {
     assert!(found.is_empty(), "events that were never there: {found:?}");
 }
 
-/// Returns whether a writer could have written the header of a version 6 block that hides later
-/// blocks: the end of the stream, after which only `check` looks; a sequence point that reaches
-/// into the next block, because bytes after its entries are allowed; or a block of an unknown kind,
-/// which may have any size.
+/// Returns whether a writer could have written the header of a version 6 block, although it hides
+/// later blocks. It may be the end of the stream, after which only `check` looks. It may be a
+/// sequence point that reaches into the next block, because bytes after its entries are allowed. It
+/// may be a block of an unknown kind, which may have any size.
 fn may_be_written(part: &Part, before: &[u8], after: &[u8]) -> bool {
     const KNOWN_KINDS: std::ops::RangeInclusive<u8> = 1..=8;
     let size = part.start..part.start + 3;
