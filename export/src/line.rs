@@ -23,7 +23,6 @@ use std::mem;
 /// Writes a line of JSON into memory that was requested for it.
 ///
 /// # Panics
-///
 /// If the line is longer than the requested room.
 #[derive(Debug)]
 pub(crate) struct Writer<'b> {

@@ -8,26 +8,26 @@ use crate::layout::Version;
 /// [FORMAT.md 9.6]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#9.6
 pub const NO_PROCESSOR: u32 = u32::MAX;
 
-/// Flags of a compressed header ([FORMAT.md 6.3], 7.4), as
-/// [`Compressor`](super::Compressor) writes it.
+/// Flags in a compressed header ([FORMAT.md 6.3], 7.4), which say what
+/// [`Compressor`](super::Compressor) stores in it.
 ///
 /// [FORMAT.md 6.3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.3
 pub mod flag {
-    /// MetadataId is present.
+    /// The header has a MetadataId.
     pub const METADATA_ID: u8 = 0x01;
-    /// Sequence delta, capture thread and processor are present.
+    /// The header has a sequence delta, a capture thread and a processor.
     pub const CAPTURE: u8 = 0x02;
-    /// Thread is present.
+    /// The header has a thread.
     pub const THREAD: u8 = 0x04;
-    /// StackId is present.
+    /// The header has a StackId.
     pub const STACK: u8 = 0x08;
-    /// ActivityId is present; in version 6: LabelListId.
+    /// The header has an ActivityId; in version 6 a LabelListId.
     pub const ACTIVITY: u8 = 0x10;
-    /// RelatedActivityId is present; unused in version 6.
+    /// The header has a RelatedActivityId. Version 6 does not use this flag.
     pub const RELATED_ACTIVITY: u8 = 0x20;
-    /// The event is sorted.
+    /// The event is sorted: no later event of the stream is older.
     pub const SORTED: u8 = 0x40;
-    /// PayloadSize is present.
+    /// The header has a PayloadSize.
     pub const PAYLOAD_SIZE: u8 = 0x80;
 }
 
@@ -68,37 +68,38 @@ pub mod flag {
 pub struct Blob {
     /// Id of the event type; 0 for a blob that defines an event type.
     pub metadata_id: u32,
-    /// Number of the event on its capture thread.
+    /// Sequence number of the event on its capture thread.
     pub sequence_number: u32,
-    /// Thread that the event is about: OS id (V3: its low 32 bits); in version 6 the index of a
-    /// row of a [`ThreadBlock`](super::ThreadBlock).
+    /// Thread that the event is about. It is an OS id, of which version 3 stores the low 32 bits;
+    /// in version 6 it is the index of a row of a [`ThreadBlock`](super::ThreadBlock).
     pub thread_id: u64,
-    /// Thread that wrote the event.
+    /// Thread that wrote the event, in the form of `thread_id`.
     pub capture_thread_id: u64,
-    /// Processor, or [`NO_PROCESSOR`].
+    /// Number of the processor, or [`NO_PROCESSOR`].
     pub processor: u32,
-    /// Id of a stack of a [`StackBlock`](super::StackBlock); 0 for no stack.
+    /// Id of a stack in a [`StackBlock`](super::StackBlock); 0 for no stack.
     pub stack_id: u32,
     /// Timestamp in ticks of [`Trace::tick_frequency`](super::Trace::tick_frequency).
     pub ticks: u64,
-    /// Activity (versions 3–5).
+    /// Id of the activity (versions 3–5).
     pub activity_id: GuidBytes,
-    /// Related activity (versions 3–5).
+    /// Id of the related activity (versions 3–5).
     pub related_activity_id: GuidBytes,
-    /// Label list (version 6).
+    /// Index of the label list (version 6); 0 for no labels.
     pub label_list_id: u32,
-    /// Promises that no later event of the stream is older (versions 4–6).
+    /// Whether the event is sorted, which promises that no later event of the stream is older
+    /// (versions 4–6).
     pub is_sorted: bool,
-    /// The payload.
+    /// Bytes of the payload.
     pub payload: Vec<u8>,
-    /// The stack as bytes (version 3).
+    /// Bytes of the stack (version 3).
     pub stack: Vec<u8>,
-    /// Bytes to append after the payload (V3: after the stack); EventSize includes them
-    /// (uncompressed).
+    /// Bytes to append after the payload, in version 3 after the stack. EventSize counts them in
+    /// uncompressed layouts.
     pub extra: Vec<u8>,
-    /// Flags of the compressed header; `None` for [`Compressor::needed_flags`].
+    /// Flags to write in the compressed header; `None` for [`Compressor::needed_flags`].
     pub flags: Option<u8>,
-    /// EventSize to write instead of the correct one (uncompressed).
+    /// EventSize to write in an uncompressed layout instead of the correct one.
     pub event_size: Option<u32>,
     /// PayloadSize to write instead of the correct one.
     pub payload_size: Option<u32>,
@@ -107,7 +108,7 @@ pub struct Blob {
 }
 
 impl Default for Blob {
-    /// Returns a blob in which everything is zero or empty, and the processor unknown.
+    /// Returns a blob in which every field is zero or empty, except that the processor is unknown.
     fn default() -> Self {
         Blob {
             metadata_id: 0,
@@ -133,8 +134,8 @@ impl Default for Blob {
 }
 
 impl Blob {
-    /// Creates a blob that defines metadata, as the runtimes write it: sorted, and zero
-    /// everywhere but for thread and time.
+    /// Creates a blob that defines an event type, as the runtimes write it: it is sorted, and all
+    /// its fields except thread and time are zero.
     pub fn definition(thread_id: u64, ticks: u64, payload: Vec<u8>) -> Self {
         Blob { thread_id, ticks, is_sorted: true, payload, ..Blob::default() }
     }
@@ -147,7 +148,7 @@ impl Blob {
         self.metadata_id | if self.is_sorted { 0 } else { 0x8000_0000 }
     }
 
-    /// Writes the layout of version 3, padded to a multiple of 4.
+    /// Writes the blob in the layout of version 3, padded to a multiple of 4 bytes.
     pub fn encode_v3(&self, sink: &mut Sink) {
         let unpadded = 52 + self.payload.len() + 4 + self.stack.len() + self.extra.len();
         let padding = unpadded.wrapping_neg() % 4;
@@ -159,8 +160,8 @@ impl Blob {
         sink.raw(&self.extra).fill(0, padding);
     }
 
-    /// Writes the uncompressed layout of versions 4 and 5. `padded` fills the blob up to a multiple
-    /// of 4 bytes, as the runtime does.
+    /// Writes the blob in the uncompressed layout of versions 4 and 5. `padded` says whether
+    /// padding fills the blob up to a multiple of 4 bytes, as in runtimes.
     pub fn encode_v4(&self, sink: &mut Sink, padded: bool) {
         let unpadded = 76 + self.payload.len() + self.extra.len();
         let padding = if padded { unpadded.wrapping_neg() % 4 } else { 0 };
@@ -171,7 +172,7 @@ impl Blob {
         sink.fill(0, padding);
     }
 
-    /// Writes the uncompressed layout of version 6; it has no padding.
+    /// Writes the blob in the uncompressed layout of version 6, which has no padding.
     pub fn encode_v6(&self, sink: &mut Sink) {
         let size = 48 + self.payload.len() + self.extra.len();
         sink.u32(self.event_size.unwrap_or_else(|| count32(size)));
@@ -214,14 +215,16 @@ pub struct Compressor {
 }
 
 impl Compressor {
-    /// Creates a compressor for the start of a block: all fields are zero.
+    /// Creates a compressor for the start of a block, where all fields of the previous blob count
+    /// as zero.
     pub fn new(version: Version) -> Self {
         // The first header of a block inherits zeros: processor 0, not an unknown one.
         let before = Blob { processor: 0, ..Blob::default() };
         Compressor { version, before, payload_size: 0, overlong: 0 }
     }
 
-    /// Adds `extra` needless bytes to every varuint, up to 5 bytes for 32 bits and 10 for 64.
+    /// Makes the compressor add `extra` needless bytes to every varuint, up to 5 bytes for 32 bits
+    /// and 10 bytes for 64.
     pub fn with_overlong_varuints(mut self, extra: usize) -> Self {
         self.overlong = extra;
         self
@@ -233,7 +236,7 @@ impl Compressor {
         self.before.sequence_number.wrapping_add(u32::from(counts))
     }
 
-    /// Returns the flags of the fields that have to be stored, because a reader would otherwise
+    /// Returns the flags of the fields that have to be stored, because without them a reader would
     /// take other values for `blob`.
     pub fn needed_flags(&self, blob: &Blob) -> u8 {
         let before = &self.before;
@@ -261,7 +264,8 @@ impl Compressor {
         .fold(0, |flags, (flag, _)| flags | flag)
     }
 
-    /// Writes a blob with its own flags, or with [`Compressor::needed_flags`].
+    /// Writes a blob. The header has the blob's own flags, or those of [`Compressor::needed_flags`]
+    /// if it has none.
     pub fn encode(&mut self, blob: &Blob, sink: &mut Sink) {
         let flags = blob.flags.unwrap_or_else(|| self.needed_flags(blob));
         let is_v6 = self.version == Version::V6;

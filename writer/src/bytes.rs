@@ -1,4 +1,5 @@
-//! The byte sink that every encoder writes to: the primitives of the format, and nothing else.
+//! The bytes that every encoder writes to, with methods for the primitives of the format and
+//! nothing else.
 
 use bytemuck::cast_slice;
 
@@ -91,12 +92,12 @@ impl Sink {
         &self.bytes
     }
 
-    /// Returns the bytes.
+    /// Returns the bytes written so far, and consumes the sink.
     pub fn into_vec(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
         self.bytes.extend_from_slice(bytes);
         self
@@ -113,7 +114,8 @@ impl Sink {
         self.varuint_overlong(value, 0)
     }
 
-    /// Appends a varuint with `extra` needless bytes: 0 with one extra byte is `80 00`.
+    /// Appends a varuint with `extra` needless bytes. For example, 0 with one extra byte is `80
+    /// 00`.
     pub fn varuint_overlong(&mut self, mut value: u64, extra: usize) -> &mut Self {
         while value >= 0x80 {
             self.bytes.push((value & 0x7f) as u8 | 0x80);
@@ -128,7 +130,7 @@ impl Sink {
         self
     }
 
-    /// Appends a signed varint: zigzag (0, -1, 1, -2 become 0, 1, 2, 3), then varuint.
+    /// Appends a signed varint: the zigzag number (0, -1, 1, -2 become 0, 1, 2, 3) as a varuint.
     pub fn varint(&mut self, value: i64) -> &mut Self {
         self.varuint(zigzag(value))
     }
@@ -139,17 +141,17 @@ impl Sink {
         self.utf16(&units)
     }
 
-    /// Appends text as object framing stores it: i32 byte count, UTF-8.
+    /// Appends text in the form of object framing: its length in bytes as an i32, then UTF-8.
     pub fn fs_string(&mut self, text: &str) -> &mut Self {
         self.u32(count32(text.len())).raw(text.as_bytes())
     }
 
-    /// Appends text as version 6 stores it: varuint32 byte count, UTF-8.
+    /// Appends text in the form of version 6: its length in bytes as a varuint32, then UTF-8.
     pub fn string(&mut self, text: &str) -> &mut Self {
         self.varuint(text.len() as u64).raw(text.as_bytes())
     }
 
-    /// Appends a guid as stored.
+    /// Appends the 16 bytes of a guid.
     pub fn guid(&mut self, guid: &GuidBytes) -> &mut Self {
         self.raw(guid)
     }
@@ -157,7 +159,7 @@ impl Sink {
     /// Overwrites bytes that were written before.
     ///
     /// # Panics
-    /// If `at + bytes.len()` is beyond the end.
+    /// If `at + bytes.len()` is beyond the end of the bytes.
     pub fn patch(&mut self, at: usize, bytes: &[u8]) -> &mut Self {
         self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
         self
@@ -173,8 +175,8 @@ pub fn zigzag(value: i64) -> u64 {
 /// Returns a length as a 32-bit count.
 ///
 /// # Panics
-/// If the length does not fit. A stream with such a count can be written with the `Option` field
-/// for it.
+/// If the length does not fit. A stream with such a count can be written by setting the `Option`
+/// field that replaces the count.
 pub(crate) fn count32(length: usize) -> u32 {
     u32::try_from(length).expect("a length of more than 32 bits cannot be stored")
 }
@@ -182,8 +184,8 @@ pub(crate) fn count32(length: usize) -> u32 {
 /// Returns a length as a 16-bit count.
 ///
 /// # Panics
-/// If the length does not fit. A stream with such a count can be written with the `Option` field
-/// for it.
+/// If the length does not fit. A stream with such a count can be written by setting the `Option`
+/// field that replaces the count.
 pub(crate) fn count16(length: usize) -> u16 {
     u16::try_from(length).expect("a length of more than 16 bits cannot be stored")
 }

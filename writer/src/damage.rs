@@ -1,4 +1,5 @@
-//! Damage to finished bytes. Positions after the end are ignored, so any random damage is valid.
+//! Damage to the bytes of a finished stream. Positions after the end are ignored, so any random
+//! damage is valid.
 
 use std::ops::Range;
 
@@ -17,10 +18,10 @@ use std::ops::Range;
 pub enum Damage {
     /// Keeps only the first `at` bytes.
     Cut {
-        /// Length that is kept.
+        /// Number of bytes that are kept.
         at: usize,
     },
-    /// Flips the bits of `mask` in one byte.
+    /// Flips in one byte the bits that are set in `mask`.
     Flip {
         /// Position of the byte.
         at: usize,
@@ -36,19 +37,19 @@ pub enum Damage {
     },
     /// Removes bytes.
     Delete {
-        /// The bytes to remove.
+        /// Positions of the bytes to remove.
         range: Range<usize>,
     },
-    /// Repeats bytes right after themselves.
+    /// Repeats bytes: inserts a copy right after them.
     Duplicate {
-        /// The bytes to repeat.
+        /// Positions of the bytes to repeat.
         range: Range<usize>,
     },
-    /// Swaps two ranges; does nothing if they overlap.
+    /// Swaps the bytes of two ranges; does nothing if the ranges overlap.
     Swap {
-        /// One range.
+        /// Positions of the bytes in one range.
         first: Range<usize>,
-        /// The other range.
+        /// Positions of the bytes in the other range.
         second: Range<usize>,
     },
     /// Replaces bytes.
@@ -61,17 +62,17 @@ pub enum Damage {
 }
 
 impl Damage {
-    /// Creates damage that replaces 2 bytes with a little-endian number.
+    /// Creates damage that replaces 2 bytes with `value` in little-endian order.
     pub fn u16(at: usize, value: u16) -> Self {
         Damage::Overwrite { at, bytes: value.to_le_bytes().to_vec() }
     }
 
-    /// Creates damage that replaces 4 bytes with a little-endian number.
+    /// Creates damage that replaces 4 bytes with `value` in little-endian order.
     pub fn u32(at: usize, value: u32) -> Self {
         Damage::Overwrite { at, bytes: value.to_le_bytes().to_vec() }
     }
 
-    /// Creates damage that replaces 4 bytes with a little-endian number.
+    /// Creates damage that replaces 4 bytes with `value` in little-endian order.
     pub fn i32(at: usize, value: i32) -> Self {
         Damage::Overwrite { at, bytes: value.to_le_bytes().to_vec() }
     }

@@ -4,21 +4,22 @@ use crate::blob::{Blob, Compressor};
 use crate::bytes::{Sink, count16};
 use crate::layout::{Content, Version};
 
-/// Layout of blobs ([FORMAT.md 6.2] and 6.3).
+/// Layout of the blobs in a block ([FORMAT.md 6.2] and 6.3).
 ///
 /// [FORMAT.md 6.2]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.2
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BlobLayout {
-    /// A byte of flags and the fields that differ from the previous blob (versions 4–6). All
-    /// runtimes write this layout.
+    /// Each blob has a byte of flags and the fields that differ from the previous blob (versions
+    /// 4–6). All runtimes write this layout.
     #[default]
     Compressed,
-    /// Like `Compressed`, with up to this number of needless bytes in every varuint.
+    /// The layout `Compressed`, but every varuint has up to this number of needless bytes.
     Overlong(usize),
-    /// All fields; in versions 4 and 5 padded to a multiple of 4 bytes.
+    /// Each blob has all fields. In versions 4 and 5 it is padded to a multiple of 4 bytes.
     Uncompressed,
-    /// All fields, without padding. The tests of the reference reader write this layout.
+    /// Each blob has all fields, without padding. The tests of the reference reader write this
+    /// layout.
     UncompressedUnpadded,
 }
 
@@ -49,27 +50,29 @@ pub enum BlobLayout {
 pub struct EventBlock {
     /// Layout of the blobs. It has no effect in version 3, which has one layout only.
     pub layout: BlobLayout,
-    /// HeaderSize to write instead of 20 plus the length of `header_extra`.
+    /// HeaderSize to write instead of the correct one, which is 20 plus the length of
+    /// `header_extra`.
     pub header_size: Option<u16>,
-    /// Flags to write instead of those of `layout`.
+    /// Flags to write in the header instead of those that `layout` requires.
     pub flags: Option<u16>,
     /// MinTimestamp to write instead of the smallest timestamp of the blobs.
     pub min_ticks: Option<u64>,
     /// MaxTimestamp to write instead of the largest timestamp of the blobs.
     pub max_ticks: Option<u64>,
-    /// Header bytes after the known ones.
+    /// Bytes to append to the known fields of the header.
     pub header_extra: Vec<u8>,
-    /// The blobs.
+    /// The blobs of the block.
     pub rows: Vec<Row>,
 }
 
-/// A blob, or bytes in the place of a blob.
+/// A blob of a block, or any bytes in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Row {
     /// A blob.
     Blob(Blob),
-    /// Bytes as they are. They do not change which fields the next compressed blob stores.
+    /// Bytes to write unchanged. They have no influence on which fields the next compressed blob
+    /// stores.
     Raw(Vec<u8>),
 }
 
@@ -80,12 +83,12 @@ impl From<Blob> for Row {
 }
 
 impl EventBlock {
-    /// Creates a block of compressed blobs.
+    /// Creates a block with these blobs in the compressed layout.
     pub fn new(blobs: impl IntoIterator<Item = Blob>) -> Self {
         EventBlock { rows: blobs.into_iter().map(Row::Blob).collect(), ..EventBlock::default() }
     }
 
-    /// Changes the layout of the blobs.
+    /// Sets the layout of the blobs.
     pub fn with_layout(mut self, layout: BlobLayout) -> Self {
         self.layout = layout;
         self
@@ -111,7 +114,7 @@ impl EventBlock {
         header
     }
 
-    /// Returns the content in the layout of `version`.
+    /// Returns the block's content in the layout of `version`.
     pub fn content(&self, version: Version) -> Content {
         let mut content = Content::default();
         if version != Version::V3 {

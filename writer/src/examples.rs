@@ -11,10 +11,10 @@ use crate::{
     ThreadEntry, ThreadRow, Trace, Value, Version, payload,
 };
 
-/// First address of the events' stack in both streams.
+/// Address of the innermost frame of the events' stack in both streams.
 const LEAF: u64 = 0x7f00_0000_1000;
 
-/// Returns the 578 bytes of `tiny-v4.nettrace`: version 5, compressed blobs.
+/// Returns the stream of `tiny-v4.nettrace`, which has 578 bytes: version 5 with compressed blobs.
 pub fn tiny_v4() -> Stream {
     let hi = Definition {
         metadata_id: 1,
@@ -86,7 +86,7 @@ pub fn tiny_v4() -> Stream {
     stream
 }
 
-/// Returns the 267 bytes of `tiny-v6.nettrace`: compressed blobs.
+/// Returns the stream of `tiny-v6.nettrace`, which has 267 bytes: version 6 with compressed blobs.
 pub fn tiny_v6() -> Stream {
     let hi = MetadataRow {
         metadata_id: 1,

@@ -2,16 +2,18 @@
 
 use crate::bytes::{Sink, count16, count32};
 
-/// A field of an event type. [`FieldForm`] has the forms in which metadata describes it.
+/// A field of an event type. [`FieldForm`] lists the forms in which metadata describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Name, may be empty.
+    /// Name of the field; may be empty.
     pub name: String,
-    /// Type.
+    /// Type of the field's values.
     pub field_type: FieldType,
-    /// Size to write before the description, instead of the correct one (V2, V6).
+    /// Size to write before the field's description instead of the correct one. Only
+    /// [`FieldForm::V2`] and [`FieldForm::V6`] have a size.
     pub size: Option<u32>,
-    /// Bytes to append to the description (V2, V6).
+    /// Bytes to append to the field's description. Only [`FieldForm::V2`] and [`FieldForm::V6`]
+    /// have a size that counts them.
     pub extra: Vec<u8>,
 }
 
@@ -23,65 +25,67 @@ impl Field {
 }
 
 /// Type of a field ([FORMAT.md 8]). [`FieldType::is_allowed_in`] says which field lists can
-/// describe it; those marked V6 exist only in version 6.
+/// describe it; types marked V6 exist only in version 6.
 ///
 /// [FORMAT.md 8]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#8
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldType {
-    /// Code 1: fields one after the other.
+    /// Type code 1: an object, whose fields are stored one after the other.
     Object(Vec<Field>),
-    /// Code 3, a boolean of 4 bytes.
+    /// Type code 3: a boolean of 4 bytes.
     Boolean32,
-    /// Code 4, a UTF-16 code unit.
+    /// Type code 4: a UTF-16 code unit.
     Char,
-    /// Code 5, one byte.
+    /// Type code 5: a signed integer of one byte.
     SByte,
-    /// Code 6, one byte.
+    /// Type code 6: an unsigned integer of one byte.
     Byte,
-    /// Code 7, 2 bytes.
+    /// Type code 7: a signed integer of 2 bytes.
     Int16,
-    /// Code 8, 2 bytes.
+    /// Type code 8: an unsigned integer of 2 bytes.
     UInt16,
-    /// Code 9, 4 bytes.
+    /// Type code 9: a signed integer of 4 bytes.
     Int32,
-    /// Code 10, 4 bytes.
+    /// Type code 10: an unsigned integer of 4 bytes.
     UInt32,
-    /// Code 11, 8 bytes.
+    /// Type code 11: a signed integer of 8 bytes.
     Int64,
-    /// Code 12, 8 bytes.
+    /// Type code 12: an unsigned integer of 8 bytes.
     UInt64,
-    /// Code 13, 4 bytes.
+    /// Type code 13: a floating-point number of 4 bytes.
     Single,
-    /// Code 14, 8 bytes.
+    /// Type code 14: a floating-point number of 8 bytes.
     Double,
-    /// Code 15, 16 bytes: see [`Decimal`](crate::Decimal).
+    /// Type code 15: a [`Decimal`](crate::Decimal) of 16 bytes.
     Decimal,
-    /// Code 16, 8 bytes: 100 ns since 1601-01-01 UTC.
+    /// Type code 16: a time of 8 bytes, in units of 100 ns since 1601-01-01 UTC.
     DateTime,
-    /// Code 17, 16 bytes as stored.
+    /// Type code 17: the 16 bytes of a guid.
     Guid,
-    /// Code 18, UTF-16 with a zero unit at its end.
+    /// Type code 18: UTF-16 with a zero unit at its end.
     String,
-    /// Code 19: a u16 count of elements, then the elements.
+    /// Type code 19: an array, which has a u16 count of elements, then the elements.
     Array(Box<FieldType>),
-    /// Code 20 (V6), zigzag, then 7 bits a byte.
+    /// Type code 20 (V6): a signed integer, stored as a zigzag number with 7 bits in each byte.
     VarInt,
-    /// Code 21 (V6), 7 bits a byte.
+    /// Type code 21 (V6): an unsigned integer with 7 bits in each byte.
     VarUInt,
-    /// Code 22 (V6): a fixed number of elements.
+    /// Type code 22 (V6): an array whose type has the number of elements.
     FixedLengthArray(Box<FieldType>, u16),
-    /// Code 23 (V6), one byte of UTF-8.
+    /// Type code 23 (V6): one byte of UTF-8.
     Utf8CodeUnit,
-    /// Code 24 (V6): a u32 of size and place, the place counted from the end of the u32.
+    /// Type code 24 (V6): a u32 with the size and the place of elements. The place is counted from
+    /// the end of the u32.
     RelLoc(Box<FieldType>),
-    /// Code 25 (V6): a u32 of size and place, the place counted from the payload's start.
+    /// Type code 25 (V6): a u32 with the size and the place of elements. The place is counted from
+    /// the start of the payload.
     DataLoc(Box<FieldType>),
-    /// Code 26 (V6), a boolean of one byte.
+    /// Type code 26 (V6): a boolean of one byte.
     Boolean8,
-    /// This type code, with nothing after it.
+    /// A type code to write with nothing after it, even if it needs more.
     Code(u8),
-    /// Bytes in the place of the type.
+    /// Bytes to write in the place of the type.
     Raw(Vec<u8>),
 }
 
@@ -104,11 +108,12 @@ pub enum FieldType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldForm {
-    /// Field list of versions 3 to 5: type first, name last.
+    /// Field list of versions 3 to 5. Each field has its type first and its name last.
     V1,
-    /// Field list of the V2Params tag: size, name, type.
+    /// Field list of the tag V2Params. Each field has its size, its name and its type.
     V2,
-    /// Field list of version 6: size, name, type, all short.
+    /// Field list of version 6. Each field has its size, its name and its type, all encoded in
+    /// fewer bytes than in V2.
     V6,
 }
 
@@ -118,7 +123,7 @@ impl FieldType {
         FieldType::Array(Box::new(self))
     }
 
-    /// Returns the type code, or 0 for raw bytes.
+    /// Returns the type code; 0 for [`FieldType::Raw`].
     pub fn code(&self) -> u8 {
         match self {
             FieldType::Object(_) => 1,
@@ -151,7 +156,7 @@ impl FieldType {
         }
     }
 
-    /// Returns whether a field list of form `form` can describe this type.
+    /// Returns whether a field list of this form can describe the type.
     pub fn is_allowed_in(&self, form: FieldForm) -> bool {
         match self {
             FieldType::Object(fields) => {
@@ -209,7 +214,8 @@ impl FieldType {
     }
 }
 
-/// Writes a field list: the number of fields, or `count` instead of it, and the fields.
+/// Writes a field list: the number of fields and the fields. `count` replaces the number if it is
+/// given.
 pub fn encode_fields(sink: &mut Sink, fields: &[Field], count: Option<u32>, form: FieldForm) {
     match (form, count) {
         (FieldForm::V6, Some(count)) => sink.u16(count as u16),

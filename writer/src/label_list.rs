@@ -1,4 +1,4 @@
-//! Label list blocks (version 6).
+//! Label list blocks, which exist in version 6.
 
 use crate::bytes::{GuidBytes, Sink, count32};
 use crate::layout::Content;
@@ -16,50 +16,50 @@ use crate::layout::Content;
 /// [FORMAT.md 7.8]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.8
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelListBlock {
-    /// Index of the first list; each following list has the next index.
+    /// Index of the first list. Each following list has the next index.
     pub first_index: u32,
-    /// Count to write instead of the number of `lists`.
+    /// Number of lists to write instead of the correct one.
     pub count: Option<u32>,
-    /// The lists. An empty list cannot be stored, so it writes nothing.
+    /// The lists. An empty list cannot be stored, so nothing is written for it.
     pub lists: Vec<Vec<Label>>,
     /// Bytes after the last list.
     pub trailing: Vec<u8>,
 }
 
-/// One label ([FORMAT.md 7.8] and 9.5): u8 kind, then its content. The last label of a
-/// list has 0x80 added to its kind.
+/// A label ([FORMAT.md 7.8] and 9.5): its kind as a u8, then its content. The last label of a list
+/// has 0x80 added to its kind.
 ///
 /// [FORMAT.md 7.8]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.8
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Label {
-    /// Kind 1.
+    /// Kind 1: id of the activity.
     ActivityId(GuidBytes),
-    /// Kind 2.
+    /// Kind 2: id of the related activity.
     RelatedActivityId(GuidBytes),
-    /// Kind 3, 16 bytes in display order.
+    /// Kind 3: id of a distributed trace, 16 bytes in the order in which they are displayed.
     TraceId([u8; 16]),
-    /// Kind 4.
+    /// Kind 4: id of a span in a distributed trace.
     SpanId(u64),
-    /// Kind 5.
+    /// Kind 5: a key and a text.
     Text(String, String),
-    /// Kind 6, a varint.
+    /// Kind 6: a key and a number, stored as a varint.
     Number(String, i64),
-    /// Kind 7.
+    /// Kind 7: opcode of the event.
     OpCode(u8),
-    /// Kind 8.
+    /// Kind 8: keywords of the event.
     Keywords(u64),
-    /// Kind 9.
+    /// Kind 9: level of the event.
     Level(u8),
-    /// Kind 10.
+    /// Kind 10: version of the event.
     Version(u8),
-    /// Any kind below 0x80, with its content as bytes.
+    /// A label of any kind below 0x80, with the bytes of its content.
     Raw(u8, Vec<u8>),
 }
 
 impl Label {
-    /// Returns the maximum size of the label in bytes: a byte for the kind, 5 for the length of a
-    /// text, 10 for a number.
+    /// Returns the maximum size of the label in bytes. The kind takes 1 byte, the length of a text
+    /// 5, and a number 10.
     pub(crate) fn max_bytes(&self) -> usize {
         match self {
             Label::Text(key, value) => 11 + key.len() + value.len(),
@@ -69,7 +69,7 @@ impl Label {
         }
     }
 
-    /// Writes the label. `last` is set for the last label of a list.
+    /// Writes the label. `last` says whether it is the last label of its list.
     pub fn encode(&self, sink: &mut Sink, last: bool) {
         let end = if last { 0x80 } else { 0 };
         match self {
@@ -89,7 +89,7 @@ impl Label {
 }
 
 impl LabelListBlock {
-    /// Creates a block of lists, with the correct count.
+    /// Creates a block of these lists, with the correct count.
     pub fn new(first_index: u32, lists: Vec<Vec<Label>>) -> Self {
         LabelListBlock { first_index, count: None, lists, trailing: Vec::new() }
     }

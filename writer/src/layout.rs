@@ -8,13 +8,13 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Version {
-    /// NetPerf: objects, event blobs with their stacks inside, no block header.
+    /// NetPerf: a stream of objects. Event blobs contain their stacks, and blocks have no header.
     V3,
-    /// Nettrace 4: objects with block headers; metadata without tags.
+    /// Nettrace 4: a stream of objects whose blocks have headers. Metadata has no tags.
     V4,
-    /// Nettrace 4 with tags in metadata. Its stream header says 4.
+    /// Nettrace 4 with tags in metadata. The stream header says 4, too.
     V5,
-    /// Nettrace 6: blocks with 4-byte headers.
+    /// Nettrace 6: a stream of blocks with headers of 4 bytes.
     V6,
 }
 
@@ -33,25 +33,25 @@ impl Version {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PartKind {
-    /// Magic and version, before anything else.
+    /// Magic and version at the beginning of the stream.
     StreamHeader,
-    /// The `Trace` object or Trace block.
+    /// The `Trace` object, or the Trace block in version 6.
     Trace,
-    /// The `EventBlock` object, or the Event block.
+    /// An `EventBlock` object, or an Event block in version 6.
     Event,
-    /// The `MetadataBlock` object, or the Metadata block.
+    /// A `MetadataBlock` object, or a Metadata block in version 6.
     Metadata,
-    /// The `StackBlock` object, or the Stack block.
+    /// A `StackBlock` object, or a Stack block in version 6.
     Stack,
-    /// The `SPBlock` object, or the SequencePoint block.
+    /// An `SPBlock` object, or a SequencePoint block in version 6.
     SequencePoint,
-    /// Thread block (version 6).
+    /// A Thread block (version 6).
     Thread,
-    /// RemoveThread block (version 6).
+    /// A RemoveThread block (version 6).
     RemoveThread,
-    /// LabelList block (version 6).
+    /// A LabelList block (version 6).
     LabelList,
-    /// The NullReference tag, or the EndOfStream block.
+    /// The end of the stream: the NullReference tag, or the EndOfStream block in version 6.
     End,
     /// An object or block of a type that the format does not know, or raw bytes.
     Other,
@@ -82,7 +82,8 @@ impl PartKind {
         }
     }
 
-    /// Returns the number that version 6 has for a block of this kind; `None` if it has none.
+    /// Returns the number with which version 6 marks a block of this kind; `None` if there is no
+    /// such block.
     pub fn block_kind(self) -> Option<u8> {
         match self {
             PartKind::End => Some(0),
@@ -98,7 +99,7 @@ impl PartKind {
         }
     }
 
-    /// Returns the kind of a version 6 block with the number `kind`.
+    /// Returns the kind of a block that version 6 marks with the number `kind`.
     pub fn from_block_kind(kind: u8) -> PartKind {
         match kind {
             0 => PartKind::End,
@@ -129,17 +130,17 @@ impl PartKind {
 pub struct Part {
     /// Kind of the part.
     pub kind: PartKind,
-    /// Position of the first byte: an object's begin tag, a block's header.
+    /// Position of the part's first byte: the begin tag of an object, or the header of a block.
     pub start: usize,
-    /// Position of the i32 before the type name (objects only).
+    /// Position of the i32 with the length of the type name (objects only).
     pub name_length_field: Option<usize>,
-    /// Position of the i32 block size of an object, or of the u32 header of a version 6
-    /// block (size in the low 24 bits). `None` for the stream header, a `Trace` object
+    /// Position of the i32 with the block size of an object, or of the u32 header of a version 6
+    /// block, which has the size in its low 24 bits. `None` for the stream header, a `Trace` object
     /// and raw bytes.
     pub size_field: Option<usize>,
-    /// Positions of the content. The padding of an object lies before it.
+    /// Positions of the content's bytes. The padding of an object lies before them.
     pub content: Range<usize>,
-    /// Positions of the rows in the content, such as blobs, stacks or label lists.
+    /// Positions of the bytes of each row in the content, such as a blob, a stack or a label list.
     pub rows: Vec<Range<usize>>,
     /// Position of the EndObject tag (objects only).
     pub end_tag: Option<usize>,
@@ -153,24 +154,24 @@ pub struct Part {
 pub struct Content {
     /// Bytes of the content.
     pub bytes: Vec<u8>,
-    /// Positions of the rows in `bytes`, in order.
+    /// Positions in `bytes` of each row, in order.
     pub rows: Vec<Range<usize>>,
 }
 
 impl Content {
-    /// Creates content without positions of rows.
+    /// Creates content in which no rows are known.
     pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
         Content { bytes: bytes.into(), rows: Vec::new() }
     }
 
-    /// Appends one row.
+    /// Appends the bytes of one row.
     pub(crate) fn row(&mut self, bytes: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         self.rows.push(start..self.bytes.len());
     }
 
-    /// Returns the positions of the rows in a stream whose content begins at `start`.
+    /// Returns the positions of the rows in a stream in which the content begins at `start`.
     pub(crate) fn rows_at(&self, start: usize) -> Vec<Range<usize>> {
         self.rows.iter().map(|row| row.start + start..row.end + start).collect()
     }

@@ -1,4 +1,4 @@
-//! Metadata of versions 3 to 5.
+//! Definitions of event types in versions 3 to 5.
 
 use crate::bytes::{Sink, count32};
 use crate::field::{Field, FieldForm, encode_fields};
@@ -37,29 +37,29 @@ use crate::field::{Field, FieldForm, encode_fields};
 pub struct Definition {
     /// Metadata id that events of this type refer to.
     pub metadata_id: u32,
-    /// Provider.
+    /// Name of the provider.
     pub provider: String,
-    /// Event id.
+    /// Id of the event within the provider.
     pub event_id: u32,
-    /// Event name; may be empty.
+    /// Name of the event; may be empty.
     pub name: String,
-    /// Keywords.
+    /// Keywords of the event.
     pub keywords: u64,
-    /// Version.
+    /// Version of the event.
     pub version: u32,
-    /// Level, 0 to 5.
+    /// Level of the event, 0 to 5.
     pub level: u32,
-    /// V1 field list.
+    /// Fields in the V1 field list.
     pub fields: Vec<Field>,
-    /// Count to write instead of the number of `fields`.
+    /// Number of fields to write instead of the correct one.
     pub field_count: Option<u32>,
-    /// Leaves out everything after the level: `fields`, their count and `tags`.
+    /// Whether to leave out everything after the level: `fields`, their count and `tags`.
     pub ends_after_level: bool,
-    /// Tags.
+    /// Tags after the field list (version 5).
     pub tags: Vec<Tag>,
 }
 
-/// A tag after a definition (version 5, [FORMAT.md 6.6]).
+/// A tag after the definition of an event type (version 5, [FORMAT.md 6.6]).
 ///
 /// [FORMAT.md 6.6]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.6
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub struct Tag {
     pub size: Option<u32>,
     /// Kind of the tag: 1 for OpCode, 2 for V2Params.
     pub kind: u8,
-    /// The payload.
+    /// Bytes of the tag's payload.
     pub payload: Vec<u8>,
 }
 
@@ -78,12 +78,12 @@ impl Tag {
         Tag { size: None, kind, payload: payload.into() }
     }
 
-    /// Creates the OpCode tag.
+    /// Creates an OpCode tag.
     pub fn opcode(opcode: u8) -> Self {
         Tag::new(1, [opcode])
     }
 
-    /// Creates the V2Params tag.
+    /// Creates a V2Params tag, which describes these fields.
     pub fn v2_params(fields: &[Field]) -> Self {
         let mut payload = Sink::new();
         encode_fields(&mut payload, fields, None, FieldForm::V2);
@@ -92,7 +92,7 @@ impl Tag {
 }
 
 impl Definition {
-    /// Returns the bytes of the definition, the payload of its blob.
+    /// Returns the bytes of the definition, which are the payload of its blob.
     pub fn encode(&self) -> Vec<u8> {
         let mut sink = Sink::new();
         sink.u32(self.metadata_id).utf16z(&self.provider).u32(self.event_id).utf16z(&self.name);

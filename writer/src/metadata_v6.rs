@@ -4,17 +4,17 @@ use crate::bytes::{GuidBytes, Sink, count16};
 use crate::field::{Field, FieldForm, encode_fields};
 use crate::layout::Content;
 
-/// A metadata block of version 6 ([FORMAT.md 7.3]): u16 header size, which does not count itself,
-/// reserved bytes, rows.
+/// A metadata block of version 6 ([FORMAT.md 7.3]): the header size as a u16, which does not count
+/// itself, then header bytes and rows.
 ///
 /// [FORMAT.md 7.3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.3
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MetadataBlock {
     /// Header size to write instead of the length of `header`.
     pub header_size: Option<u16>,
-    /// Header bytes. The format defines none yet.
+    /// Bytes of the header. The format defines none yet.
     pub header: Vec<u8>,
-    /// The rows.
+    /// Definitions of event types.
     pub rows: Vec<MetadataRow>,
     /// Bytes after the last row.
     pub trailing: Vec<u8>,
@@ -55,50 +55,50 @@ pub struct MetadataRow {
     pub size: Option<u16>,
     /// Metadata id that events of this type refer to.
     pub metadata_id: u32,
-    /// Provider.
+    /// Name of the provider.
     pub provider: String,
-    /// Event id, 0 if there is none.
+    /// Id of the event within the provider; 0 if there is none.
     pub event_id: u32,
-    /// Event name.
+    /// Name of the event.
     pub name: String,
-    /// Fields.
+    /// Fields of the payload.
     pub fields: Vec<Field>,
-    /// Count to write instead of the number of `fields`.
+    /// Number of fields to write instead of the correct one.
     pub field_count: Option<u16>,
-    /// Leaves out the optional metadata and its size.
+    /// Whether to leave out the optional metadata and its size.
     pub ends_after_fields: bool,
     /// Size of the optional metadata to write instead of the correct one.
     pub optional_size: Option<u16>,
-    /// Optional metadata, in order.
+    /// Entries of the optional metadata, in order.
     pub optional: Vec<Optional>,
     /// Bytes to append to the row.
     pub extra: Vec<u8>,
 }
 
-/// An entry of the optional metadata (version 6, [FORMAT.md 7.3]): u8 kind, then its
+/// An entry of the optional metadata (version 6, [FORMAT.md 7.3]): its kind as a u8, then its
 /// content.
 ///
 /// [FORMAT.md 7.3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.3
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Optional {
-    /// Kind 1.
+    /// Kind 1: opcode of the event.
     OpCode(u8),
-    /// Kind 3.
+    /// Kind 3: keywords of the event.
     Keywords(u64),
-    /// Kind 4.
+    /// Kind 4: template of a message about the event.
     MessageTemplate(String),
-    /// Kind 5.
+    /// Kind 5: description of the event.
     Description(String),
-    /// Kind 6.
+    /// Kind 6: a key and its value.
     KeyValue(String, String),
-    /// Kind 7.
+    /// Kind 7: guid of the provider.
     ProviderGuid(GuidBytes),
-    /// Kind 8.
+    /// Kind 8: level of the event.
     Level(u8),
-    /// Kind 9.
+    /// Kind 9: version of the event.
     Version(u8),
-    /// Bytes as they are; the first is the kind.
+    /// Bytes to write unchanged. The first one is the kind.
     Raw(Vec<u8>),
 }
 
@@ -119,7 +119,7 @@ impl Optional {
 }
 
 impl MetadataRow {
-    /// Returns the bytes of the row.
+    /// Returns the bytes of the row, including its size.
     pub fn encode(&self) -> Vec<u8> {
         let mut rest = Sink::new();
         rest.varuint(u64::from(self.metadata_id)).string(&self.provider);

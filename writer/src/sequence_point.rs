@@ -1,4 +1,5 @@
-//! Sequence points: `SPBlock` (versions 4, 5) and the SequencePoint block (version 6).
+//! Sequence points: the `SPBlock` object (versions 4 and 5) and the SequencePoint block (version
+//! 6).
 
 use crate::bytes::{Sink, count32};
 use crate::layout::{Content, Version};
@@ -26,25 +27,25 @@ use crate::layout::{Content, Version};
 /// [FORMAT.md 6.9]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.9
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SequencePoint {
-    /// Timestamp.
+    /// Time of the sequence point, in ticks.
     pub ticks: u64,
-    /// Flags (version 6).
+    /// Flags that say what readers must forget (version 6).
     pub flags: u32,
-    /// Count to write instead of the number of `threads`.
+    /// Number of threads to write instead of the correct one.
     pub thread_count: Option<u32>,
-    /// Id (version 6: index) and last sequence number of each thread.
+    /// Id of each thread (its index in version 6) and the last sequence number of that thread.
     pub threads: Vec<(u64, u32)>,
-    /// Bytes after the list.
+    /// Bytes after the list of threads.
     pub extra: Vec<u8>,
 }
 
 impl SequencePoint {
-    /// Flag of version 6: forget all threads.
+    /// Flag of version 6: readers must forget all threads.
     pub const FORGET_THREADS: u32 = 1;
-    /// Flag of version 6: forget all metadata.
+    /// Flag of version 6: readers must forget all metadata.
     pub const FORGET_METADATA: u32 = 2;
 
-    /// Returns the content in the layout of `version`.
+    /// Returns the block's content in the layout of `version`.
     pub fn content(&self, version: Version) -> Content {
         let mut header = Sink::new();
         header.u64(self.ticks);

@@ -1,4 +1,4 @@
-//! Stack blocks.
+//! Stack blocks, which contain the stacks of events.
 
 use crate::bytes::{Sink, count32};
 use crate::layout::Content;
@@ -15,9 +15,9 @@ use crate::layout::Content;
 /// [FORMAT.md 6.8]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#6.8
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StackBlock {
-    /// Id of the first stack; each following stack has the next id.
+    /// Id of the first stack. Each following stack has the next id.
     pub first_id: u32,
-    /// Count to write instead of the number of `stacks`.
+    /// Number of stacks to write instead of the correct one.
     pub count: Option<u32>,
     /// The stacks.
     pub stacks: Vec<Stack>,
@@ -25,24 +25,24 @@ pub struct StackBlock {
     pub trailing: Vec<u8>,
 }
 
-/// One stack: u32 size in bytes, then the addresses, innermost first.
+/// A stack: its size in bytes as a u32, then the addresses, innermost first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stack {
-    /// The addresses as bytes.
+    /// The addresses in the form in which they are stored.
     pub bytes: Vec<u8>,
     /// Size to write instead of the length of `bytes`.
     pub size: Option<u32>,
 }
 
 impl Stack {
-    /// Creates a stack of addresses as [`addresses`] stores them.
+    /// Creates a stack of these addresses.
     pub fn new(pointer_size: i32, frames: &[u64]) -> Self {
         Stack { bytes: addresses(pointer_size, frames), size: None }
     }
 }
 
 impl StackBlock {
-    /// Creates a block of stacks whose counts and sizes are correct.
+    /// Creates a block of stacks with correct counts and sizes.
     pub fn new<F: AsRef<[u64]>>(first_id: u32, pointer_size: i32, stacks: &[F]) -> Self {
         let stacks =
             stacks.iter().map(|frames| Stack::new(pointer_size, frames.as_ref())).collect();
@@ -65,8 +65,8 @@ impl StackBlock {
     }
 }
 
-/// Returns addresses as they are stored. If `pointer_size` is 4, an address takes its low 4 bytes,
-/// otherwise 8.
+/// Returns addresses in the form in which they are stored. If `pointer_size` is 4, an address takes
+/// its low 4 bytes, otherwise 8 bytes.
 pub fn addresses(pointer_size: i32, frames: &[u64]) -> Vec<u8> {
     let mut sink = Sink::new();
     if pointer_size == 4 {

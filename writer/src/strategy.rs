@@ -1,4 +1,5 @@
-//! Proptest strategies for sessions. A failing session shrinks to one with fewer steps.
+//! Strategies of proptest that generate sessions. A session for which a test fails shrinks to one
+//! with fewer steps.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -55,8 +56,8 @@ pub fn damage(length: usize) -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// Generates sessions of one version: up to 5 types, 4 threads and `max_steps - 1` steps,
-/// in all layouts and orders. Every payload agrees with its type's fields.
+/// Generates sessions of one version: up to 5 types, 4 threads and `max_steps - 1` steps, in all
+/// layouts and orders. Each payload agrees with its type's fields.
 pub fn sessions(version: Version, max_steps: usize) -> impl Strategy<Value = Session> {
     let types = prop::collection::vec(event_types(version), 1..6);
     let threads = prop::collection::vec(prop::option::weighted(0.5, names()), 1..5);
@@ -148,7 +149,8 @@ pub fn field_types(version: Version) -> impl Strategy<Value = FieldType> {
     })
 }
 
-/// Generates any text. It is faster than `any`, because the regular expression is parsed only once.
+/// Returns the strategy that generates any text. It is faster than `any`, because the regular
+/// expression is parsed only once.
 fn names() -> &'static RegexGeneratorStrategy<String> {
     static NAMES: LazyLock<RegexGeneratorStrategy<String>> =
         LazyLock::new(|| string_regex("\\PC*").expect("an expression"));
@@ -232,7 +234,7 @@ fn optional_guids() -> BoxedStrategy<GuidBytes> {
     prop_oneof![3 => Just([0; 16]), 1 => any::<GuidBytes>()].boxed()
 }
 
-/// Generates labels of every known kind.
+/// Generates a label of any known kind.
 pub fn labels() -> impl Strategy<Value = Label> {
     prop_oneof![
         any::<GuidBytes>().prop_map(Label::ActivityId),

@@ -1,5 +1,5 @@
-//! The stream under construction: its header and the framing of objects (versions 3 to 5)
-//! and blocks (version 6).
+//! A stream while it is being written: its header, and the framing of objects (versions 3 to 5) and
+//! of blocks (version 6).
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use crate::stack::StackBlock;
 use crate::thread::{RemoveThreadBlock, ThreadBlock};
 use crate::trace::Trace;
 
-/// Text ([FORMAT.md 1]) after the magic of versions 4 and 5, and at the start of version 3.
+/// Text after the magic of versions 4 and 5, and at the start of version 3 ([FORMAT.md 1]).
 ///
 /// [FORMAT.md 1]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#1
 pub const FAST_SERIALIZATION: &str = "!FastSerialization.1";
@@ -31,18 +31,18 @@ pub const FAST_SERIALIZATION: &str = "!FastSerialization.1";
 pub struct Stream {
     /// Version of the format, which decides framing and layouts.
     pub version: Version,
-    /// Value of the padding bytes of objects that [`Stream::part`] writes.
+    /// Value of the padding bytes in objects that [`Stream::part`] writes.
     pub padding_byte: u8,
-    /// The bytes so far.
+    /// The bytes written so far, except those that [`Stream::flush_to`] has removed.
     pub bytes: Vec<u8>,
-    /// The parts so far, in file order.
+    /// The parts written so far, in file order.
     pub parts: Vec<Part>,
     /// Number of bytes that [`Stream::flush_to`] has written and removed from `bytes`.
     flushed: u64,
 }
 
 impl Stream {
-    /// Creates a stream with the header of its version.
+    /// Creates a stream that has the header of its version.
     pub fn new(version: Version) -> Self {
         let mut header = Sink::new();
         // Version 3 has no magic.
@@ -57,7 +57,7 @@ impl Stream {
         Self::with_header(version, header.as_slice())
     }
 
-    /// Creates a stream that begins with the bytes of `header`.
+    /// Creates a stream that begins with the bytes of `header` instead of the correct header.
     pub fn with_header(version: Version, header: &[u8]) -> Self {
         let mut stream =
             Stream { version, padding_byte: 0, bytes: Vec::new(), parts: Vec::new(), flushed: 0 };
@@ -65,7 +65,7 @@ impl Stream {
         stream
     }
 
-    /// Appends bytes outside any framing.
+    /// Appends bytes without any framing, as a part of this kind.
     pub fn raw(&mut self, kind: PartKind, bytes: &[u8]) -> &mut Self {
         let start = self.place();
         self.bytes.extend_from_slice(bytes);
@@ -83,7 +83,7 @@ impl Stream {
         self
     }
 
-    /// Appends an object (versions 3 to 5).
+    /// Appends an object, the framing of versions 3 to 5.
     pub fn object(&mut self, object: &Object) -> &mut Self {
         let (bytes, part) = object.encode(self.place());
         self.bytes.extend_from_slice(&bytes);
@@ -91,7 +91,7 @@ impl Stream {
         self
     }
 
-    /// Appends a block (version 6).
+    /// Appends a block, the framing of version 6.
     pub fn block(&mut self, block: &Block) -> &mut Self {
         let (bytes, part) = block.encode(self.place());
         self.bytes.extend_from_slice(&bytes);
@@ -99,10 +99,10 @@ impl Stream {
         self
     }
 
-    /// Appends content in the ordinary framing of the stream's version.
+    /// Appends content with the framing that the stream's version has for this kind.
     ///
     /// # Panics
-    /// If the version has no such part.
+    /// If the version has no part of this kind.
     pub fn part(&mut self, kind: PartKind, content: Content) -> &mut Self {
         if self.version.has_objects() {
             let name = kind.object_name().expect("versions 3 to 5 have no such object");
@@ -124,14 +124,14 @@ impl Stream {
         self.part(PartKind::Event, block.content(self.version))
     }
 
-    /// Appends metadata blobs of versions 3 to 5: a `MetadataBlock`, in version 3 an
+    /// Appends definitions of event types for versions 3 to 5: a `MetadataBlock`, in version 3 an
     /// `EventBlock`.
     pub fn metadata_blobs(&mut self, block: &EventBlock) -> &mut Self {
         let kind = if self.version == Version::V3 { PartKind::Event } else { PartKind::Metadata };
         self.part(kind, block.content(self.version))
     }
 
-    /// Appends a metadata block of version 6.
+    /// Appends definitions of event types for version 6.
     pub fn metadata_rows(&mut self, block: &MetadataBlock) -> &mut Self {
         self.part(PartKind::Metadata, block.content())
     }
@@ -170,7 +170,7 @@ impl Stream {
         }
     }
 
-    /// Returns the `n`th part of a kind, counted from 0.
+    /// Returns the `n`th part of a kind, counting from 0.
     ///
     /// # Panics
     /// If there are fewer.
@@ -228,13 +228,13 @@ impl Stream {
         Ok(())
     }
 
-    /// Returns the position at which the next part begins. If `usize` has 32 bits, positions start
-    /// again from 0 after 2 GiB.
+    /// Returns the position at which the next part begins. Where `usize` has 32 bits, positions
+    /// start again from 0 after 2 GiB.
     fn place(&self) -> usize {
         (self.position() & (usize::MAX as u64 >> 1)) as usize
     }
 
-    /// Returns the bytes that [`Stream::flush_to`] has not written.
+    /// Returns the bytes that [`Stream::flush_to`] has not removed.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -259,33 +259,33 @@ impl Stream {
 /// [FORMAT.md 3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#3
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Begin tags of the object and of its type.
+    /// Begin tags to write: of the object, and of its type.
     pub begin_tags: [u8; 2],
-    /// Type of the type: 1, NullReference.
+    /// Tag of the type's own type. Runtimes write 1, a NullReference.
     pub type_tag: u8,
-    /// Type version.
+    /// Version of the type.
     pub version: i32,
-    /// Minimum reader version.
+    /// Minimum version of a reader that can read the object.
     pub minimum_version: i32,
-    /// Name length to write instead of the length of `name`.
+    /// Length of the type's name to write instead of the correct one.
     pub name_length: Option<i32>,
-    /// Type name.
+    /// Name of the type.
     pub name: Vec<u8>,
-    /// End tag of the type: 6.
+    /// End tag of the type. Runtimes write 6.
     pub type_end_tag: u8,
-    /// False for `Trace`: no block size, no padding.
+    /// Whether the object has a block size and padding; false for `Trace`.
     pub is_sized: bool,
-    /// Block size to write instead of the length of `content`.
+    /// Block size to write instead of the correct one.
     pub size: Option<i32>,
     /// Value of the padding bytes.
     pub padding_byte: u8,
-    /// Number of padding bytes; `None` pads to the next multiple of 4.
+    /// Number of padding bytes; with `None`, padding up to the next multiple of 4.
     pub padding: Option<usize>,
     /// The content.
     pub content: Content,
-    /// Tagged values between the content and the end tag.
+    /// Tagged values to write between the content and the end tag.
     pub tagged: Vec<TaggedValue>,
-    /// End tag of the object: 6. `None` leaves it out.
+    /// End tag of the object. Runtimes write 6; `None` leaves it out.
     pub end_tag: Option<u8>,
 }
 
@@ -317,8 +317,8 @@ impl Object {
         }
     }
 
-    /// Returns the bytes of the object and the positions of its parts. Its padding depends on
-    /// `position`, at which the object begins in the stream.
+    /// Returns the bytes of the object, and the positions of its parts. `position` is the place in
+    /// the stream at which the object begins; its padding depends on this.
     pub fn encode(&self, position: usize) -> (Vec<u8>, Part) {
         let mut sink = Sink::new();
         sink.raw(&self.begin_tags).u8(self.type_tag).i32(self.version).i32(self.minimum_version);
@@ -359,30 +359,31 @@ impl Object {
     }
 }
 
-/// A tagged value ([FORMAT.md 3]). Later versions of an object may have some after its content.
+/// A tagged value ([FORMAT.md 3]). A later version of an object may have tagged values after its
+/// content.
 ///
 /// [FORMAT.md 3]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#3
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaggedValue {
-    /// Tag 8.
+    /// Tag 8: a byte.
     Byte(u8),
-    /// Tag 9.
+    /// Tag 9: an integer of 2 bytes.
     Int16(i16),
-    /// Tag 10.
+    /// Tag 10: an integer of 4 bytes.
     Int32(i32),
-    /// Tag 11.
+    /// Tag 11: an integer of 8 bytes.
     Int64(i64),
-    /// Tag 13: i32 length, UTF-8.
+    /// Tag 13: a text, which has its length as an i32, then UTF-8.
     String(String),
-    /// Tag 14: i32 length, bytes.
+    /// Tag 14: bytes, which have their length as an i32 before them.
     Blob(Vec<u8>),
-    /// Bytes as they are; the first is the tag.
+    /// Bytes to write unchanged. The first one is the tag.
     Raw(Vec<u8>),
 }
 
 impl TaggedValue {
-    /// Writes tag and value.
+    /// Writes the tag and the value.
     pub fn encode(&self, sink: &mut Sink) {
         match self {
             TaggedValue::Byte(value) => sink.u8(8).u8(*value),
@@ -396,22 +397,22 @@ impl TaggedValue {
     }
 }
 
-/// A block of version 6 ([FORMAT.md 7.1]): u32 with the size in the low 24 bits and the kind in the
-/// high 8, then the content.
+/// A block of version 6 ([FORMAT.md 7.1]): a u32 with the size in the low 24 bits and the kind in
+/// the high 8, then the content.
 ///
 /// [FORMAT.md 7.1]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.1
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Kind, in the high 8 bits of the header.
+    /// Kind of the block, in the high 8 bits of the header.
     pub kind: u8,
-    /// Size to write instead of the length of `content`; only its low 24 bits are written.
+    /// Size to write instead of the correct one; only its low 24 bits are written.
     pub size: Option<u32>,
     /// The content.
     pub content: Content,
 }
 
 impl Block {
-    /// Creates a block with the correct size.
+    /// Creates a block whose size is correct.
     pub fn new(kind: u8, content: Content) -> Self {
         Block { kind, size: None, content }
     }
@@ -420,7 +421,7 @@ impl Block {
     /// its parts.
     ///
     /// # Panics
-    /// If the content is 16 MiB or more and `size` is `None`.
+    /// If the content has 16 MiB or more and `size` is `None`.
     pub fn encode(&self, position: usize) -> (Vec<u8>, Part) {
         let size = self.size.map_or_else(
             || {

@@ -1,4 +1,4 @@
-//! Thread and RemoveThread blocks (version 6).
+//! Thread and RemoveThread blocks, which exist in version 6.
 
 use crate::bytes::{Sink, count16};
 use crate::layout::Content;
@@ -16,38 +16,39 @@ use crate::layout::Content;
 /// [FORMAT.md 7.6]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.6
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadBlock {
-    /// The rows.
+    /// Descriptions of threads.
     pub rows: Vec<ThreadRow>,
     /// Bytes after the last row.
     pub trailing: Vec<u8>,
 }
 
-/// One thread: u16 size of the rest, varuint64 index, then entries.
+/// A description of a thread: the size of the rest as a u16, its index as a varuint64, then
+/// entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadRow {
     /// Row size to write instead of the correct one.
     pub size: Option<u16>,
-    /// Index that events refer to.
+    /// Index by which events refer to the thread.
     pub index: u64,
     /// Facts about the thread, in order.
     pub entries: Vec<ThreadEntry>,
 }
 
-/// One fact about a thread ([FORMAT.md 7.6]): u8 kind, then its content.
+/// A fact about a thread ([FORMAT.md 7.6]): its kind as a u8, then its content.
 ///
 /// [FORMAT.md 7.6]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.6
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ThreadEntry {
-    /// Kind 1, a string.
+    /// Kind 1: name of the thread.
     Name(String),
-    /// Kind 2, the OS id of the process, varuint64.
+    /// Kind 2: OS id of the process, as a varuint64.
     ProcessId(u64),
-    /// Kind 3, the OS id of the thread, varuint64.
+    /// Kind 3: OS id of the thread, as a varuint64.
     OsThreadId(u64),
-    /// Kind 4, two strings.
+    /// Kind 4: a key and its value, both strings.
     KeyValue(String, String),
-    /// Bytes as they are; the first is the kind.
+    /// Bytes to write unchanged. The first one is the kind.
     Raw(Vec<u8>),
 }
 
@@ -64,14 +65,14 @@ impl ThreadEntry {
 }
 
 impl ThreadRow {
-    /// Creates a row with process and thread id.
+    /// Creates a row with the ids of a process and a thread.
     pub fn new(index: u64, process_id: u64, os_thread_id: u64) -> Self {
         let entries =
             vec![ThreadEntry::ProcessId(process_id), ThreadEntry::OsThreadId(os_thread_id)];
         ThreadRow { size: None, index, entries }
     }
 
-    /// Returns the bytes of the row.
+    /// Returns the bytes of the row, including its size.
     pub fn encode(&self) -> Vec<u8> {
         let mut rest = Sink::new();
         rest.varuint(self.index);
@@ -112,9 +113,9 @@ impl ThreadBlock {
 /// [FORMAT.md 7.7]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#7.7
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RemoveThreadBlock {
-    /// Index and last sequence number of each removed thread.
+    /// Index of each removed thread, and its last sequence number.
     pub threads: Vec<(u64, u32)>,
-    /// Bytes after the last pair.
+    /// Bytes after the last thread.
     pub trailing: Vec<u8>,
 }
 

@@ -3,7 +3,7 @@
 use crate::bytes::{Sink, count32};
 use crate::layout::{Content, Version};
 
-/// A date and time as eight i16 ([FORMAT.md 2]).
+/// A date and time, stored as eight i16 ([FORMAT.md 2]).
 ///
 /// [FORMAT.md 2]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#2
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,11 +18,11 @@ pub struct SysTime {
     pub day: i16,
     /// Hour, 0 to 23.
     pub hour: i16,
-    /// Minute.
+    /// Minute, 0 to 59.
     pub minute: i16,
-    /// Second.
+    /// Second, 0 to 59.
     pub second: i16,
-    /// Millisecond.
+    /// Millisecond, 0 to 999.
     pub millisecond: i16,
 }
 
@@ -43,7 +43,7 @@ impl Default for SysTime {
 }
 
 impl SysTime {
-    /// Writes the 16 bytes of the date.
+    /// Writes the date and time, which takes 16 bytes.
     pub fn encode(&self, sink: &mut Sink) {
         sink.i16(self.year).i16(self.month).i16(self.day_of_week).i16(self.day);
         sink.i16(self.hour).i16(self.minute).i16(self.second).i16(self.millisecond);
@@ -75,32 +75,32 @@ impl SysTime {
 /// [FORMAT.md 4]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#4
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// Start of the session, UTC.
+    /// Start of the session in UTC.
     pub sync_time: SysTime,
     /// Tick count at `sync_time`.
     pub sync_ticks: i64,
-    /// Ticks per second.
+    /// Number of ticks in a second.
     pub tick_frequency: i64,
-    /// Bytes of an address.
+    /// Size of an address, in bytes.
     pub pointer_size: i32,
-    /// The traced process (versions 3–5).
+    /// Id of the traced process (versions 3–5).
     pub process_id: i32,
     /// Number of processors (versions 3–5).
     pub processor_count: i32,
     /// Nanoseconds between two CPU samples (versions 3–5).
     pub sampling_nanos: i32,
-    /// Key/value pairs (version 6).
+    /// Keys and values that describe the trace (version 6).
     pub key_values: Vec<(String, String)>,
-    /// Count to write instead of the number of `key_values` (version 6).
+    /// Number of pairs to write instead of the correct one (version 6).
     pub key_value_count: Option<i32>,
-    /// Bytes after the known content.
+    /// Bytes after the known fields.
     pub extra: Vec<u8>,
 }
 
 impl Default for Trace {
-    /// Returns a trace that begins 2024-02-29 12:34:56.789 at tick 1,000,000 of 10 MHz,
-    /// with 8-byte pointers, process 1234, two processors, a sample every millisecond and
-    /// no pairs.
+    /// Returns a trace that begins 2024-02-29 12:34:56.789 at tick 1,000,000 of a clock with 10
+    /// MHz, with 8-byte pointers, process 1234, two processors, a sample every millisecond and no
+    /// pairs.
     fn default() -> Self {
         Trace {
             sync_time: SysTime::default(),
@@ -118,7 +118,7 @@ impl Default for Trace {
 }
 
 impl Trace {
-    /// Adds the key/value pairs with which version 6 stores process id, number of processors and
+    /// Adds the key/value pairs in which version 6 stores process id, number of processors and
     /// sampling rate.
     pub fn with_known_keys(mut self) -> Self {
         for (key, value) in [
@@ -131,7 +131,7 @@ impl Trace {
         self
     }
 
-    /// Returns the content in the layout of `version`.
+    /// Returns the content of the object or block in the layout of `version`.
     pub fn content(&self, version: Version) -> Content {
         let mut sink = Sink::new();
         self.sync_time.encode(&mut sink);

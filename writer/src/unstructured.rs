@@ -25,7 +25,7 @@ impl<'a> Arbitrary<'a> for Version {
 }
 
 impl<'a> Arbitrary<'a> for Session {
-    /// Creates a session of any version with [`Session::arbitrary_of`].
+    /// Creates a session of any version, as [`Session::arbitrary_of`] does.
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let version = u.arbitrary()?;
         Session::arbitrary_of(version, u)
@@ -175,8 +175,8 @@ fn field_type(version: Version, depth: u32, u: &mut Unstructured<'_>) -> Result<
 }
 
 impl Value {
-    /// Creates a value of type `field_type`. Arrays have 0 to 3 elements, texts up to 20 bytes
-    /// without a NUL. No number is a NaN, so that values can be compared.
+    /// Creates a value of type `field_type`. Arrays have 0 to 3 elements, and texts have up to 20
+    /// bytes without a NUL. No number is a NaN, so that values can be compared.
     ///
     /// # Errors
     /// None now; later versions may return errors of `u`.
@@ -232,7 +232,7 @@ impl Value {
     }
 }
 
-/// Returns up to 20 bytes of text, without NULs, because these would end the text.
+/// Returns a text of up to 20 bytes. It has no NULs, because these would end the text.
 fn text(u: &mut Unstructured<'_>) -> Result<String> {
     let length = u.int_in_range(0..=20)?.min(u.len());
     Ok(String::from_utf8_lossy(u.bytes(length)?).replace('\0', ""))

@@ -1,4 +1,4 @@
-//! Payloads: values in the order of the fields, without alignment.
+//! Values of payloads. A payload has them in the order of the fields, without alignment.
 
 use std::collections::VecDeque;
 
@@ -21,17 +21,18 @@ use crate::trace::SysTime;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
-    /// Members one after the other.
+    /// Values of an object's fields, one after the other.
     Object(Vec<Value>),
     /// A boolean of 4 bytes.
     Boolean32(bool),
-    /// A boolean of one byte: Boolean8, and Boolean32 of self-describing events.
+    /// A boolean of one byte. It is a value for Boolean8, and for Boolean32 in self-describing
+    /// events.
     Boolean8(bool),
     /// A UTF-16 code unit.
     Char(u16),
     /// A signed byte.
     I8(i8),
-    /// A byte: unsigned, or a UTF-8 code unit.
+    /// A byte: an unsigned integer, or a UTF-8 code unit.
     U8(u8),
     /// A signed integer of 2 bytes.
     I16(i16),
@@ -45,39 +46,39 @@ pub enum Value {
     I64(i64),
     /// An unsigned integer of 8 bytes.
     U64(u64),
-    /// A number with a fraction, 4 bytes.
+    /// A floating-point number of 4 bytes.
     F32(f32),
-    /// A number with a fraction, 8 bytes; also a decimal of a self-describing event.
+    /// A floating-point number of 8 bytes; also a decimal in a self-describing event.
     F64(f64),
-    /// 16 bytes as .NET holds a decimal: flags, high 32 bits, low 64 bits.
+    /// A decimal in the 16 bytes in which .NET stores it: flags, high 32 bits, low 64 bits.
     Decimal(Decimal),
-    /// 8 bytes: 100 ns since 1601-01-01 UTC.
+    /// A time in 8 bytes: units of 100 ns since 1601-01-01 UTC.
     FileTime(u64),
-    /// 16 bytes: a date as eight i16.
+    /// A date and time in 16 bytes: eight i16.
     SysTime(SysTime),
-    /// 16 bytes.
+    /// The 16 bytes of a guid.
     Guid(GuidBytes),
     /// UTF-16 with a zero code unit at its end.
     Text(String),
     /// UTF-16 code units without a terminator.
     Units(Vec<u16>),
-    /// A u16 count of elements, then the elements.
+    /// An array: its number of elements as a u16, then the elements.
     Array(Vec<Value>),
-    /// Elements without a count.
+    /// An array of fixed length: its elements without their number.
     FixedLengthArray(Vec<Value>),
-    /// A zigzag varint.
+    /// A signed integer, stored as a zigzag varint.
     VarInt(i64),
-    /// A varuint.
+    /// An unsigned integer, stored as a varuint.
     VarUInt(u64),
-    /// A u32 of size and place, the place counted from the end of the u32. The elements lie after
-    /// all other values.
+    /// A u32 with the size and the place of elements. The place is counted from the end of the u32.
+    /// The elements lie after all other values.
     RelLoc(Vec<Value>),
-    /// A u32 of size and place, the place counted from the start of the payload. The elements lie
-    /// after all other values.
+    /// A u32 with the size and the place of elements. The place is counted from the start of the
+    /// payload. The elements lie after all other values.
     DataLoc(Vec<Value>),
-    /// A u16 count of bytes, then UTF-8, as one-collect writes text.
+    /// A text as the recorder one-collect writes it: its length in bytes as a u16, then UTF-8.
     CountedText(String),
-    /// Bytes as they are.
+    /// Bytes to write unchanged.
     Raw(Vec<u8>),
 }
 
@@ -112,21 +113,21 @@ stored_as! {
 /// A .NET decimal: `mantissa / 10^scale`, of which 96 bits are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
-    /// Sign: true for a negative number.
+    /// Whether the number is negative.
     pub is_negative: bool,
-    /// Number of digits after the point, 0 to 28.
+    /// Number of digits after the decimal point, 0 to 28.
     pub scale: u8,
-    /// All digits as one number, below 2^96.
+    /// All digits of the number as an integer, below 2^96.
     pub mantissa: u128,
 }
 
 impl Value {
-    /// Creates an array of UTF-8 code units: text with a u16 count before it.
+    /// Creates an array of UTF-8 code units: a text with its number of units before it, as a u16.
     pub fn utf8_array(text: &str) -> Self {
         Value::Array(text.bytes().map(Value::U8).collect())
     }
 
-    /// Creates an array of UTF-16 code units: text with a u16 count before it.
+    /// Creates an array of UTF-16 code units: a text with its number of units before it, as a u16.
     pub fn utf16_array(text: &str) -> Self {
         Value::Array(text.encode_utf16().map(Value::Char).collect())
     }
@@ -236,7 +237,7 @@ impl Value {
         }
     }
 
-    /// Creates a value for each of `fields`.
+    /// Creates a value for each of `fields`, as [`Value::sample`] does.
     pub fn samples(fields: &[Field], seed: u64) -> Vec<Value> {
         let mut state = seed;
         Self::samples_with(fields, &mut state)
@@ -274,9 +275,9 @@ pub fn payload(values: &[Value]) -> Vec<u8> {
     sink.into_vec()
 }
 
-/// Elements of a RelLoc or DataLoc whose place in the payload is not decided yet.
+/// Elements of a RelLoc or DataLoc that have no place in the payload yet.
 struct Located {
-    /// Place of the u32, counted from the start of the data that contains it.
+    /// Offset of the u32 from the start of the bytes that contain it.
     at: usize,
     is_relative: bool,
     data: Vec<u8>,

@@ -1,5 +1,5 @@
-//! Tests of the whole crate, in one program, because each program costs seconds to build and to
-//! link. `memory` is separate, because it replaces the allocator.
+//! All tests of the crate as one program, because each program takes seconds to build and to link.
+//! `memory` is separate, because it replaces the allocator.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod arbitrary;

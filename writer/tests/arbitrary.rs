@@ -1,11 +1,11 @@
-//! Tests that a fuzzer's bytes become sessions that can be written.
+//! Tests that bytes of a fuzzer become sessions that can be written.
 
 use std::collections::HashSet;
 
 use arbitrary::{Arbitrary, Unstructured};
 use nettrace_writer::{Damage, FieldForm, Session, Step, Value, Version};
 
-/// Returns pseudo-random bytes; content and length depend on `seed`.
+/// Returns pseudo-random bytes. Their values and their number depend on `seed`.
 fn bytes(seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     (0..seed * 37 % 4000)
@@ -22,7 +22,7 @@ fn session(seed: u64) -> Session {
     Session::arbitrary(&mut Unstructured::new(&bytes(seed))).unwrap()
 }
 
-/// Returns whether the values are stored as the fields describe.
+/// Returns whether the values agree with the types of the fields.
 fn agrees(fields: &[nettrace_writer::Field], values: &[Value]) -> bool {
     use nettrace_writer::FieldType as T;
     fields.len() == values.len()

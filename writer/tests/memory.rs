@@ -1,4 +1,4 @@
-//! Test that the memory of a session written step by step does not grow with its length.
+//! Tests that memory stays limited while a session is written step by step, however long it is.
 #![allow(unsafe_code)]
 #![allow(clippy::restriction, clippy::pedantic)]
 
@@ -11,7 +11,7 @@ use nettrace_writer::{
     EventType, FieldType, Session, SessionEvent, SessionThread, SessionWriter, Step, Value, Version,
 };
 
-/// The system's allocator, which also counts the bytes held now and their maximum.
+/// The system's allocator, which also counts the bytes that are allocated, and their maximum.
 struct Counting;
 
 static HELD_BYTES: AtomicUsize = AtomicUsize::new(0);
@@ -45,7 +45,8 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Writes a session of `rounds` × 1,000 events to `out`, with losses, new stacks and ending
-/// threads. Returns the length of the stream and the maximum number of bytes allocated meanwhile.
+/// threads. Returns the length of the stream and the maximum number of bytes that were allocated at
+/// a time.
 fn written(version: Version, rounds: u32, payload_bytes: usize, out: impl Write) -> (u64, usize) {
     let before = HELD_BYTES.load(Relaxed);
     MAX_HELD_BYTES.store(before, Relaxed);
@@ -85,7 +86,7 @@ fn written(version: Version, rounds: u32, payload_bytes: usize, out: impl Write)
     (written.bytes, MAX_HELD_BYTES.load(Relaxed) - before)
 }
 
-/// Calls [`written`] with a pipe that another thread reads.
+/// Calls [`written`] with a pipe from which another thread reads.
 fn piped(version: Version, rounds: u32, payload_bytes: usize) -> (u64, usize) {
     let (mut reader, writer) = io::pipe().unwrap();
     let mut buffer = vec![0; 1 << 16];
@@ -120,7 +121,7 @@ fn memory_does_not_grow_with_the_stream() {
     }
 }
 
-/// Takes a minute: `cargo test -p nettrace-writer --test memory -- --ignored
+/// Checks a stream that takes a minute: `cargo test -p nettrace-writer --test memory -- --ignored
 /// --nocapture`.
 #[test]
 #[ignore = "writes 10 GB to a pipe"]

@@ -1,4 +1,4 @@
-//! Rules for every public type.
+//! Tests of rules that hold for every public type.
 
 use std::fs;
 use std::path::Path;
@@ -15,8 +15,8 @@ fn sources(folder: &Path, found: &mut Vec<String>) {
     }
 }
 
-/// Checks that public enums are `#[non_exhaustive]`, so that they can get more variants. Structs
-/// are not, because users write literals of them.
+/// Checks that public enums are `#[non_exhaustive]`, so that they can get further variants. Structs
+/// are not, because users construct them by literals.
 #[test]
 fn public_enums_may_grow() {
     let mut found = Vec::new();
@@ -65,7 +65,7 @@ fn there_are_several_hundred_malformed_streams() {
     assert!((300..1000).contains(&malformed().len()), "{}", malformed().len());
 }
 
-/// Checks that every section of FORMAT.md in a comment is a link to an existing section.
+/// Checks that comments name a section of FORMAT.md only as a link to an existing section.
 #[test]
 fn named_sections_of_the_format_are_links_to_one() {
     let format =

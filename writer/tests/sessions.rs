@@ -36,8 +36,8 @@ fn assert_guarantees(session: &Session, recording: &Recording) {
     }
 }
 
-/// Decodes the events of all event blocks from the bytes of the stream. The writer only tells where
-/// each row begins and ends.
+/// Decodes the events of all event blocks from the bytes of the stream. Only the positions of the
+/// rows come from the writer.
 fn stored_blobs(session: &Session, recording: &Recording) -> Vec<Blob> {
     let stream = &recording.stream;
     let mut blobs = Vec::new();
@@ -111,7 +111,7 @@ fn read_uncompressed(version: Version, bytes: &[u8]) -> Blob {
     blob
 }
 
-/// The previous blob, and the size of its payload.
+/// The previous blob, from which a compressed one differs, and the size of its payload.
 struct Before(Blob, usize);
 
 impl Default for Before {
@@ -176,7 +176,7 @@ fn varuint(bytes: &mut &[u8]) -> u64 {
     panic!("a varuint of more than ten bytes");
 }
 
-/// Returns the number of lost events, counted from the stream by the rules for readers.
+/// Returns the number of lost events, counted from the stream by the rules that readers follow.
 fn counted_losses(recording: &Recording, version: Version) -> u64 {
     let stream = &recording.stream;
     let mut events = recording.events.iter().map(|event| &event.blob);

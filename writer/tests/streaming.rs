@@ -1,4 +1,5 @@
-//! Tests that a session written step by step has the bytes of a recorded one.
+//! Tests that a session has the same bytes whether it is written step by step or recorded as a
+//! whole.
 
 use nettrace_writer::{
     EventType, ExpectedEvent, FieldType, Session, SessionThread, SessionWriter, Step, Stream,
@@ -6,7 +7,7 @@ use nettrace_writer::{
 };
 use proptest::prelude::*;
 
-/// Writes a session step by step, and returns its bytes, events and losses.
+/// Writes a session step by step, and returns its bytes, events and number of lost events.
 fn streamed(session: &Session) -> (Vec<u8>, Vec<ExpectedEvent>, u64) {
     let steps = session.steps.clone();
     let settings = Session { steps: Vec::new(), ..session.clone() };

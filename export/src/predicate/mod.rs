@@ -212,7 +212,6 @@ impl Predicate {
     /// text.
     ///
     /// # Errors
-    ///
     /// If a part of the filter is not a pair of a field and a value.
     pub fn stopping_event(
         provider: &str,

@@ -46,7 +46,7 @@ pub fn malformed() -> Vec<(String, Vec<u8>)> {
 /// Sequence number of the good event at the end; events before it have smaller numbers.
 const LAST_NUMBER: u32 = 10;
 
-/// The names and bytes of the streams made so far.
+/// The streams made so far, each with its name.
 struct Cases(Vec<(String, Vec<u8>)>);
 
 impl Cases {
@@ -69,7 +69,7 @@ impl Cases {
         self.add(version, name, stream.bytes);
     }
 
-    /// Adds a stream of three event blocks, to which `damage` is applied.
+    /// Adds a stream of three event blocks after the damage that `damage` returns.
     fn damaged(&mut self, version: Version, name: &str, damage: impl FnOnce(&Stream) -> Damage) {
         let mut stream = begun(version);
         for number in 1..4 {
@@ -91,8 +91,8 @@ impl Cases {
     }
 }
 
-/// Begins a stream: header, Trace, metadata 1 with an Int32 field, stack 1, and in version 6
-/// threads 1 and 9.
+/// Begins a stream with a header, a Trace, metadata 1 with an Int32 field, stack 1, and in version
+/// 6 the threads 1 and 9.
 fn begun(version: Version) -> Stream {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
@@ -109,8 +109,8 @@ fn begun(version: Version) -> Stream {
     stream
 }
 
-/// Defines an event type with these fields. Before version 6 its V1 field list has all of them,
-/// even types that such a list may not contain.
+/// Defines an event type with these fields. Before version 6 the V1 field list has all of them,
+/// even those whose types are not allowed there.
 fn define(stream: &mut Stream, metadata_id: u32, fields: Vec<Field>) {
     if stream.version == Version::V6 {
         stream.metadata_rows(&MetadataBlock::new(vec![row(metadata_id, fields)]));
@@ -148,7 +148,7 @@ fn row(metadata_id: u32, fields: Vec<Field>) -> MetadataRow {
     }
 }
 
-/// Creates a good event of type 1 on thread 1.
+/// Creates a good event of type 1 on thread 1. `number` is its sequence number.
 fn event(version: Version, number: u32) -> Blob {
     let stack = if version == Version::V3 {
         0x7f00_0000_1000_u64.to_le_bytes().to_vec()

@@ -1,4 +1,4 @@
-//! Payloads that disagree with their fields.
+//! Payloads that do not agree with the fields of their event types.
 
 use super::Cases;
 use crate::{Field, FieldType, Value, Version};

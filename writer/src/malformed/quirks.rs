@@ -14,7 +14,7 @@ pub(super) fn quirks(cases: &mut Cases) {
     one_collect(cases);
 }
 
-/// Adds values that EventSources store in another form than their metadata says.
+/// Adds streams with values that EventSources store in another form than their metadata says.
 fn self_describing(cases: &mut Cases) {
     let number = || Field::new("n", FieldType::Int32);
     for version in [Version::V3, Version::V4, Version::V6] {
@@ -39,7 +39,7 @@ fn self_describing(cases: &mut Cases) {
     }
 }
 
-/// Adds streams like those that the reference reader's tests write.
+/// Adds streams like those that the tests of the reference reader write.
 fn test_writers(cases: &mut Cases) {
     for version in [Version::V3, Version::V4] {
         cases.damaged(version, "quirk-end-tag-of-four-bytes", |stream| Damage::Insert {
@@ -66,9 +66,9 @@ fn test_writers(cases: &mut Cases) {
     });
 }
 
-/// Adds a stream like those of one-collect. A sequence point that forgets the threads begins each
-/// batch, all events are sorted, and sequence numbers begin at 1 in each block. Version and opcode
-/// are number labels without zigzag; texts have a u16 length.
+/// Adds a stream like those of one-collect. Each batch begins with a sequence point that forgets
+/// the threads, all events are sorted, and sequence numbers begin at 1 in each block. The labels
+/// for version and opcode are numbers without zigzag; texts have a u16 length.
 fn one_collect(cases: &mut Cases) {
     let mut stream = Stream::new(Version::V6);
     stream.trace(&Trace::default().with_known_keys());

@@ -1,4 +1,4 @@
-//! Event types: their ids, and their definitions in the form of the stream's version.
+//! Gives ids to the event types of a session, and defines them in the form of the stream's version.
 
 use super::EventType;
 use super::record::{EXTRA, Queued, Recorder};
@@ -7,8 +7,8 @@ use crate::{
 };
 
 impl<'s> Recorder<'s> {
-    /// Gives ids to the types of the batch that have none. Returns the indices in the batch of the
-    /// first event of each such type.
+    /// Gives ids to those types in the batch that have none. Returns, for each such type, the index
+    /// in the batch of its first event.
     pub(super) fn define_types(&mut self, batch: &[Queued<'s>]) -> Vec<usize> {
         let mut first_met = Vec::new();
         for (at, queued) in batch.iter().enumerate() {
@@ -110,12 +110,13 @@ impl<'s> Recorder<'s> {
         self.session.version >= Version::V5
     }
 
-    /// Returns the fields that the stream declares.
+    /// Returns the fields that the stream declares for an event type.
     pub(super) fn described_fields<'t>(&self, event_type: &'t EventType) -> &'t [Field] {
         if self.described_form(event_type).is_some() { &event_type.fields } else { &[] }
     }
 
-    /// Returns the form in which the stream's version can describe all fields; `None` if it cannot.
+    /// Returns the form of field list with which the stream's version can describe all fields of an
+    /// event type; `None` if it cannot.
     fn described_form(&self, event_type: &EventType) -> Option<FieldForm> {
         let forms: &[FieldForm] = match self.session.version {
             Version::V3 | Version::V4 => &[FieldForm::V1],

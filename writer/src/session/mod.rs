@@ -70,35 +70,36 @@ use crate::{BlobLayout, Field, FieldType, GuidBytes, Label, Optional, Trace, Val
 /// [FORMAT.md 9]: https://docs.rs/nettrace-parser/latest/nettrace_parser/format_guide/#9
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
-    /// Version of the stream.
+    /// Version of the format in which the stream is written.
     pub version: Version,
     /// Content of the Trace block. Its `sync_ticks` is the time of the first step.
     pub trace: Trace,
     /// Layout of the blobs.
     pub layout: BlobLayout,
-    /// Order of the events in a batch.
+    /// Order in which the events of a batch are written.
     pub order: BatchOrder,
-    /// Event types.
+    /// Types of the events; a [`SessionEvent`] refers to them by index.
     pub types: Vec<EventType>,
-    /// Threads. In versions 3 to 5 entries with the same OS id are one thread.
+    /// Threads of the session; its steps refer to them by index. In versions 3 to 5 entries with
+    /// the same OS id are one thread.
     pub threads: Vec<SessionThread>,
-    /// What happened, in time order.
+    /// What happened in the session, in time order.
     pub steps: Vec<Step>,
-    /// Maximum number of events in a block; with 0 only the limit of 8 MiB applies.
+    /// Maximum number of events in a block. With 0, only the limit of 8 MiB applies.
     pub events_per_block: usize,
-    /// Maximum number of events in a batch, as a runtime flushes when its buffers are full; 0 for
-    /// no limit.
+    /// Maximum number of events in a batch, after which events are written as when a runtime's
+    /// buffers are full; 0 for no limit.
     pub events_per_batch: usize,
-    /// Number of unknown bytes in headers that a later version may extend: of event and metadata
-    /// blocks, and of the version 6 Trace block.
+    /// Number of unknown bytes to add to headers that a later version may extend: those of event
+    /// and metadata blocks, and of the version 6 Trace block.
     pub header_extra: usize,
-    /// Number of unknown bytes wherever else a reader must skip such bytes: in metadata rows,
+    /// Number of unknown bytes to add wherever else a reader must skip them: in metadata rows,
     /// fields, tags, uncompressed blobs and sequence points.
     pub row_extra: usize,
-    /// Value of the padding bytes in front of block contents.
+    /// Value of the padding bytes before the contents of blocks.
     pub padding_byte: u8,
-    /// Gives an event without frames the id of an empty stack, as runtimes do. Otherwise it gets
-    /// id 0.
+    /// Whether an event without frames gets the id of an empty stack, as runtimes write it.
+    /// Otherwise it gets id 0.
     pub interns_empty_stacks: bool,
     /// Whether the stream has an end mark.
     pub has_end: bool,
@@ -125,11 +126,10 @@ impl Session {
         }
     }
 
-    /// Writes the stream of the session.
+    /// Writes the session as a stream.
     ///
     /// # Panics
-    /// If something is too large for its count in the format, such as an array of 65,536
-    /// elements.
+    /// If something is too large for its count in the format, such as an array of 65,536 elements.
     pub fn record(&self) -> Recording {
         let mut recorder = Recorder::new(Cow::Borrowed(self));
         for step in &self.steps {
@@ -141,43 +141,45 @@ impl Session {
     }
 }
 
-/// Order of the events in a batch, and which of them are marked as sorted. Version 3 always has time
-/// order and no marks.
+/// Order in which the events of a batch are written, and which of them are marked as sorted.
+/// Version 3 always has time order and no marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BatchOrder {
-    /// All events of a capture thread before those of the next, beginning with the thread that has
-    /// the oldest event. The first event of each thread is marked. The runtimes write this order.
+    /// All events of a capture thread are written before those of the next, beginning with the
+    /// thread that has the oldest event. The first event of each thread is marked. The runtimes
+    /// write this order.
     #[default]
     ThreadRuns,
-    /// Time order, all events marked, as one-collect writes.
+    /// The events are written in time order, and all of them are marked. The recorder one-collect
+    /// writes this order.
     ByTime,
-    /// Like `ThreadRuns` without marks. Readers can deliver events only at sequence points and at
-    /// the end.
+    /// The order of `ThreadRuns`, without marks. So readers can deliver events only at sequence
+    /// points and at the end.
     Unmarked,
 }
 
 /// A type of events in a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EventType {
-    /// Provider.
+    /// Name of the provider.
     pub provider: String,
-    /// Event id.
+    /// Id of the event within the provider.
     pub event_id: u32,
-    /// Event name; may be empty.
+    /// Name of the event; may be empty.
     pub name: String,
-    /// Keywords.
+    /// Keywords of the event.
     pub keywords: u64,
-    /// Version.
+    /// Version of the event.
     pub version: u8,
-    /// Level, 0 to 5.
+    /// Level of the event, 0 to 5.
     pub level: u8,
-    /// OpCode. Versions 3 and 4 cannot store it.
+    /// OpCode of the event. Versions 3 and 4 cannot store it.
     pub opcode: Option<u8>,
-    /// Fields. A version that cannot describe one of them describes none.
+    /// Fields of the payload. If the stream's version cannot describe one of them, it describes
+    /// none.
     pub fields: Vec<Field>,
-    /// More optional metadata (version 6), written after opcode, keywords, level and
-    /// version.
+    /// Further optional metadata (version 6), written after opcode, keywords, level and version.
     pub optional: Vec<Optional>,
 }
 
@@ -209,16 +211,17 @@ impl EventType {
 /// A thread of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionThread {
-    /// OS thread id; version 3 keeps 32 bits of it.
+    /// OS id of the thread, of which version 3 stores 32 bits.
     pub os_thread_id: u64,
-    /// Process id (version 6). Earlier versions have only the process of the trace.
+    /// Id of the thread's process (version 6). Earlier versions only store the process of the
+    /// trace.
     pub process_id: u64,
-    /// Name (version 6).
+    /// Name of the thread (version 6).
     pub name: Option<String>,
 }
 
 impl SessionThread {
-    /// Creates a thread of process 1234, without a name.
+    /// Creates a thread of process 1234 that has no name.
     pub fn new(os_thread_id: u64) -> Self {
         SessionThread { os_thread_id, process_id: 1234, name: None }
     }
@@ -230,32 +233,35 @@ impl SessionThread {
 pub enum Step {
     /// An event is written.
     Event(SessionEvent),
-    /// Events are dropped: their sequence numbers are skipped (not in version 3).
+    /// Events of a thread are dropped, so their sequence numbers are skipped (not in version 3).
     Lose {
-        /// The capture thread.
+        /// Index of the thread that would have written the events.
         thread: usize,
-        /// Number of events.
+        /// Number of dropped events.
         count: u16,
     },
-    /// All queued events are written.
+    /// All events of the batch are written.
     Flush,
-    /// A flush, then a sequence point (not in version 3).
+    /// All events of the batch are written, then a sequence point (not in version 3).
     SequencePoint {
-        /// Lists the threads with their sequence numbers. Versions 4 and 5 always do.
+        /// Whether the sequence point lists the threads with their sequence numbers. In versions 4
+        /// and 5 it always does.
         lists_threads: bool,
-        /// Forgets all threads (version 6).
+        /// Whether readers must forget all threads (version 6).
         forgets_threads: bool,
-        /// Forgets all metadata (version 6).
+        /// Whether readers must forget all metadata (version 6).
         forgets_metadata: bool,
     },
-    /// A thread ends. Version 6 flushes and writes a RemoveThread block. In versions 4 and 5 the next
-    /// sequence point is the last that lists the thread, and its numbers start again at 1. An event
-    /// of the thread before that point revokes the end.
+    /// The thread with this index ends. Version 6 writes all events of the batch and a RemoveThread
+    /// block. In versions 4 and 5 the next sequence point is the last that lists the thread, and
+    /// its sequence numbers start again at 1. An event of the thread before that point cancels the
+    /// end.
     RemoveThread(usize),
 }
 
 impl Step {
-    /// Creates an event without stack, activities and labels, captured by `thread` itself.
+    /// Creates the step of an event without stack, activities and labels. The thread that it is
+    /// about also writes it.
     pub fn event(
         event_type: usize,
         thread: usize,
@@ -272,7 +278,8 @@ impl Step {
         })
     }
 
-    /// Creates a sequence point that lists the threads and keeps threads and metadata.
+    /// Creates the step of a sequence point that lists the threads, and after which readers forget
+    /// nothing.
     pub fn sequence_point() -> Self {
         Step::SequencePoint { lists_threads: true, forgets_threads: false, forgets_metadata: false }
     }
@@ -281,26 +288,26 @@ impl Step {
 /// An event of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionEvent {
-    /// Index of the type.
+    /// Index of the event's type in [`Session::types`].
     pub event_type: usize,
-    /// Index of the thread that the event is about.
+    /// Index in [`Session::threads`] of the thread that the event is about.
     pub thread: usize,
-    /// Index of the thread that writes the event.
+    /// Index in [`Session::threads`] of the thread that writes the event.
     pub capture_thread: usize,
-    /// Ticks since the previous event of the session.
+    /// Number of ticks between the previous event of the session and this one.
     pub ticks_later: u32,
     /// Number of events of the capture thread that were dropped immediately before this event (not
     /// in version 3).
     pub lost_before: u16,
-    /// Processor, if known.
+    /// Number of the processor; `None` if it is not known.
     pub processor: Option<u16>,
-    /// Frames, leaf first.
+    /// Addresses of the stack's frames, innermost first.
     pub stack: Vec<u64>,
-    /// Activity; zero for none. Version 6 stores it as a label.
+    /// Id of the activity; zero for none. Version 6 stores it as a label.
     pub activity_id: GuidBytes,
-    /// Related activity; zero for none. Version 6 stores it as a label.
+    /// Id of the related activity; zero for none. Version 6 stores it as a label.
     pub related_activity_id: GuidBytes,
-    /// Labels besides the two activities (version 6).
+    /// Labels in addition to the two activities (version 6).
     pub labels: Vec<Label>,
     /// Values of the payload. They need not agree with the fields of the type.
     pub values: Vec<Value>,

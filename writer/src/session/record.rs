@@ -1,4 +1,4 @@
-//! Recorder: turns the steps of a session into the blocks of a stream.
+//! The recorder, which turns the steps of a session into the blocks of a stream.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -10,8 +10,8 @@ use crate::{Blob, EventBlock, Label, LabelListBlock, Row, StackBlock, Stream, Ve
 /// Value of the unknown bytes that [`Session::header_extra`] and [`Session::row_extra`] add.
 pub(super) const EXTRA: u8 = 0xee;
 
-/// Maximum size of a block's rows in bytes, unless a single row is larger. A block of version 6 has
-/// to be smaller than 16 MiB.
+/// Maximum size of the rows of a block, in bytes, unless a single row is larger. A block of version
+/// 6 has to be smaller than 16 MiB.
 const MAX_ROW_BYTES: usize = 8 << 20;
 
 /// Sequence numbers of one capture thread.
@@ -23,17 +23,17 @@ pub(super) struct Numbers {
     pub(super) unreported: u64,
     /// Whether the thread has ended, so that the next sequence point is the last that lists it.
     pub(super) has_ended: bool,
-    /// Whether the thread has ended and is no longer listed. The next event then has the number 1,
-    /// even if the session drops events before it.
+    /// Whether the thread has ended and sequence points no longer list it. Its next event then has
+    /// the sequence number 1, even if the session drops events before it.
     pub(super) starts_again: bool,
-    /// Last sequence number of an ended thread with this id, until the next sequence point.
-    pub(super) last_of_ended: u32,
-    /// Difference by which a sequence number fell below the expected one since the latest sequence
+    /// Last sequence number of the ended thread that had this id before, until the next sequence
     /// point.
+    pub(super) last_of_ended: u32,
+    /// How far a sequence number was below the expected one, since the latest sequence point.
     pub(super) fell_by: u32,
 }
 
-/// An event of a batch that is not written yet.
+/// An event of the batch, which is not written yet.
 #[derive(Debug)]
 pub(super) struct Queued<'s> {
     pub(super) event: Cow<'s, SessionEvent>,
@@ -46,7 +46,7 @@ pub(super) struct Queued<'s> {
 
 #[derive(Debug)]
 pub(super) struct Recorder<'s> {
-    /// Types, threads and settings; its `steps` are not used.
+    /// Session with the types, threads and settings. Its `steps` are not used.
     pub(super) session: Cow<'s, Session>,
     pub(super) stream: Stream,
     pub(super) events: Vec<ExpectedEvent>,
@@ -54,17 +54,17 @@ pub(super) struct Recorder<'s> {
     pub(super) undone: Vec<u64>,
     pub(super) clock: u64,
     pub(super) batch: Vec<Queued<'s>>,
-    /// Threads with dropped events in this batch. Version 6 has to define them, because a sequence
-    /// point lists them.
+    /// Indices of the threads that had dropped events in this batch. Version 6 has to define them,
+    /// because a sequence point lists them.
     pub(super) mentioned: Vec<usize>,
-    /// Sequence numbers by [`Recorder::key`] of the capture thread.
+    /// Sequence numbers of each capture thread, by [`Recorder::key`].
     pub(super) numbers: BTreeMap<u64, Numbers>,
     pub(super) metadata_ids: HashMap<usize, u32>,
     pub(super) stack_ids: HashMap<Vec<u64>, u32>,
     pub(super) label_list_ids: HashMap<Vec<Label>, u32>,
-    /// Index in the stream by index in the session (version 6).
+    /// Index of each thread in the stream, by its index in the session (version 6).
     pub(super) thread_indices: HashMap<usize, u64>,
-    /// Thread indices of the stream that a removal has made free.
+    /// Indices of threads in the stream that became free when the threads were removed.
     pub(super) free_indices: BTreeSet<u64>,
 }
 
@@ -239,7 +239,7 @@ impl<'s> Recorder<'s> {
         self.events.append(&mut written);
     }
 
-    /// Takes the batch and sorts it into file order.
+    /// Takes the events of the batch, sorted into file order.
     fn in_file_order(&mut self) -> Vec<Queued<'s>> {
         let mut batch = std::mem::take(&mut self.batch);
         if self.is_v3() || self.session.order == BatchOrder::ByTime {
@@ -296,7 +296,7 @@ impl<'s> Recorder<'s> {
     }
 }
 
-/// Splits rows into blocks of at most `max_rows` rows and [`MAX_ROW_BYTES`].
+/// Splits rows into groups, one for each block, of at most `max_rows` rows and [`MAX_ROW_BYTES`].
 pub(super) fn pieces<T>(
     rows: &[T],
     max_rows: usize,

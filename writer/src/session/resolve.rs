@@ -1,4 +1,4 @@
-//! Events: ids of their stacks and label lists, and the [`ExpectedEvent`] of each.
+//! Finds the ids of the stacks and label lists of events, and makes the [`ExpectedEvent`] of each.
 
 use super::record::{Queued, Recorder};
 use super::{ExpectedEvent, SessionEvent};

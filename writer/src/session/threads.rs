@@ -1,4 +1,5 @@
-//! Threads: their indices and numbers, sequence points and removals.
+//! Writes the threads of a session: their indices and sequence numbers, sequence points and
+//! removals.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Writer of sessions of any length, step by step, in the memory of one batch.
+//! Writes sessions of any length step by step, in the memory of one batch.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -39,22 +39,23 @@ pub struct SessionWriter<W> {
     out: W,
 }
 
-/// Result of [`SessionWriter::finish`].
+/// What [`SessionWriter::finish`] returns about the session.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Written<W> {
-    /// Output that was passed to [`SessionWriter::new`].
+    /// The output that was passed to [`SessionWriter::new`].
     pub out: W,
     /// Events that were written since the last call of [`SessionWriter::step`].
     pub events: Vec<ExpectedEvent>,
     /// Number of lost events, as [`Recording::lost`](super::Recording::lost) counts them.
     pub lost: u64,
-    /// Length of the stream in bytes.
+    /// Length of the stream, in bytes.
     pub bytes: u64,
 }
 
 impl<W: Write> SessionWriter<W> {
-    /// Begins the stream of `session` and writes its steps. [`SessionWriter::step`] adds more.
+    /// Begins the stream of `session` and writes its steps. [`SessionWriter::step`] adds further
+    /// steps.
     ///
     /// # Errors
     /// Errors of `out`.
@@ -72,7 +73,7 @@ impl<W: Write> SessionWriter<W> {
         Ok(writer)
     }
 
-    /// Adds a type, and returns its index for
+    /// Adds an event type, and returns its index for
     /// [`SessionEvent::event_type`](super::SessionEvent::event_type).
     pub fn add_type(&mut self, event_type: EventType) -> usize {
         let types = &mut self.recorder.session.to_mut().types;
@@ -89,7 +90,7 @@ impl<W: Write> SessionWriter<W> {
     }
 
     /// Writes one more step. Returns the events of the batches that the step completed, in file
-    /// order; none while a batch fills.
+    /// order. There are none until a batch is complete.
     ///
     /// # Errors
     /// Errors of `out`. The stream cannot be continued after an error.
@@ -102,7 +103,7 @@ impl<W: Write> SessionWriter<W> {
         Ok(std::mem::take(&mut self.recorder.events))
     }
 
-    /// Returns the length of the stream so far in bytes.
+    /// Returns the length of the stream so far, in bytes.
     pub fn position(&self) -> u64 {
         self.recorder.stream.position()
     }
