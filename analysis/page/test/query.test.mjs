@@ -320,9 +320,9 @@ test('names and numbers are short', () => {
     ['Type<System.Int32>.Run', 'read', '(recording)'],
   );
   assert.equal(formatCount(1234567), '1,234,567');
-  assert.equal(formatNanos(1234567), '1.234 ms');
+  assert.equal(formatNanos(1234567), '1.235 ms');
   assert.equal(formatNanos(93952), '93.952 µs');
-  assert.equal(formatNanos(59999999999), '59.999 s');
+  assert.equal(formatNanos(59999999999), '1 min 0.000 s');
   assert.equal(formatNanos(-3723004000000), '-1 h 2 min 3.004 s');
   assert.equal(formatBytes(1536), '1.5 KiB');
 });
