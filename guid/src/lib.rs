@@ -26,25 +26,25 @@ use core::str::FromStr;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Guid {
-    /// Bytes 0 to 7 as stored, least significant first. Two numbers stay in registers, 16 bytes do
-    /// not.
+    /// Bytes 0 to 7 in the order in which they are stored, least significant first. Two numbers
+    /// stay in registers, 16 bytes do not.
     low: u64,
-    /// Bytes 8 to 15 as stored, least significant first.
+    /// Bytes 8 to 15 in the order in which they are stored, least significant first.
     high: u64,
 }
 
 impl Guid {
-    /// A GUID of zeros. It means "none" wherever a stream stores a GUID.
+    /// The GUID whose bytes are all zero. It means "none" wherever a stream stores a GUID.
     pub const ZERO: Guid = Guid { low: 0, high: 0 };
 
-    /// Creates a GUID from its 16 bytes as stored.
+    /// Creates a GUID from its 16 bytes, in the order in which they are stored.
     #[inline]
     pub const fn from_bytes(bytes: [u8; 16]) -> Guid {
         let [low, high] = halves(bytes);
         Guid { low, high }
     }
 
-    /// Returns the 16 bytes as stored.
+    /// Returns the 16 bytes in the order in which they are stored.
     #[inline]
     pub const fn to_bytes(self) -> [u8; 16] {
         joined([self.low, self.high])
@@ -57,7 +57,7 @@ impl Guid {
     }
 }
 
-/// Orders GUIDs by their bytes as stored.
+/// Orders GUIDs by their bytes, in the order in which these are stored.
 impl Ord for Guid {
     #[inline]
     fn cmp(&self, other: &Guid) -> Ordering {
@@ -72,7 +72,8 @@ impl PartialOrd for Guid {
     }
 }
 
-/// Compares with bytes as stored, the form that `nettrace-writer` uses.
+/// Compares a GUID with its bytes in the order in which they are stored, which is the form that
+/// `nettrace-writer` uses.
 impl PartialEq<[u8; 16]> for Guid {
     #[inline]
     fn eq(&self, other: &[u8; 16]) -> bool {
@@ -119,7 +120,7 @@ impl From<Guid> for [u8; 16] {
     }
 }
 
-/// Error: a text is not a GUID.
+/// Error for a text that is not a GUID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotAGuid;
@@ -140,8 +141,8 @@ const DASHES: [usize; 4] = [8, 13, 18, 23];
 impl FromStr for Guid {
     type Err = NotAGuid;
 
-    /// Parses `33221100-5544-7766-8899-aabbccddeeff` in upper or lower case, with or
-    /// without dashes and braces.
+    /// Parses a GUID in the form `33221100-5544-7766-8899-aabbccddeeff`, in upper or lower case,
+    /// with or without dashes and braces.
     fn from_str(text: &str) -> Result<Guid, NotAGuid> {
         let text = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(text);
         let has_dashes = match text.len() {

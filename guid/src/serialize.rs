@@ -1,12 +1,12 @@
-//! Serde support for GUIDs: text in human-readable formats, 16 bytes in others.
+//! Serde support for GUIDs: as text in human-readable formats, 16 bytes in others.
 
 use crate::Guid;
 use core::fmt;
 use serde_core::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_core::ser::{Serialize, Serializer};
 
-/// Serializes to the text of `Display` in human-readable formats such as JSON, and to the 16 bytes
-/// as stored in others.
+/// Serializes to the text of `Display` in human-readable formats such as JSON. In other formats,
+/// serializes to the 16 bytes in the order in which they are stored.
 #[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
 impl Serialize for Guid {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -18,7 +18,7 @@ impl Serialize for Guid {
     }
 }
 
-/// Accepts texts that `FromStr` accepts, or 16 bytes as stored.
+/// Accepts texts that `FromStr` accepts, or the 16 bytes in the order in which they are stored.
 #[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
 impl<'de> Deserialize<'de> for Guid {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Guid, D::Error> {

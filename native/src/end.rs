@@ -1,6 +1,6 @@
-//! Reasons for which a stack has no more frames.
+//! Reasons why unwinding finds no more frames of a stack.
 
-/// Reason for which a stack has no more frames towards the callers.
+/// Reason why unwinding finds no more frames towards the callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StackEnd {
@@ -8,13 +8,13 @@ pub enum StackEnd {
     Start,
     /// The next frame depends on a register whose value is unknown.
     RegisterUnknown,
-    /// The code has no unwind table (call frame information).
+    /// The file of the code has no unwind table (call frame information) for it.
     NoTable,
-    /// The file of the code cannot be read.
+    /// The file that contains the code cannot be read.
     FileUnread,
-    /// There is no code at the return address.
+    /// The return address does not lead to code.
     NoCode,
-    /// The stack is larger than the part that was read, or cannot be read.
+    /// The stack is longer than the part that was read, or it cannot be read.
     StackUnread,
     /// The unwind tables contradict the stack.
     Wrong,
@@ -23,7 +23,7 @@ pub enum StackEnd {
 }
 
 impl StackEnd {
-    /// Returns the name in JSON.
+    /// Returns the name of the reason in JSON.
     pub fn name(self) -> &'static str {
         match self {
             StackEnd::Start => "start",
@@ -37,7 +37,7 @@ impl StackEnd {
         }
     }
 
-    /// Returns the text that follows "the rest is unknown: ".
+    /// Returns the text for people, which follows "the rest is unknown: ".
     pub fn text(self) -> &'static str {
         match self {
             StackEnd::Start => "it is the thread's first function",

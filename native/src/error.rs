@@ -1,19 +1,19 @@
-//! Errors of reading native frames.
+//! Errors when native frames are read.
 
 use std::fmt;
 use std::io;
 
-/// Reason for which the native frames of a process cannot be read.
+/// Reason why the native frames of a process cannot be read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The system is not Linux on x86-64 or AArch64.
     Unsupported,
-    /// The kernel does not show where threads are blocked.
+    /// The kernel does not tell where threads are blocked.
     NotShown,
     /// The user lacks the right to debug the process.
     Forbidden {
-        /// Value of `kernel.yama.ptrace_scope`; `None` if the system does not have it.
+        /// Value of `kernel.yama.ptrace_scope`; `None` if the system does not have this setting.
         ptrace_scope: Option<String>,
     },
     /// The memory of the process cannot be read.

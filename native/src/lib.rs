@@ -15,51 +15,51 @@ pub use linux::take;
 
 use std::collections::BTreeMap;
 
-/// Stack of a thread outside of managed code.
+/// Native stack of a thread, which goes on into managed code where that is possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NativeStack {
-    /// Whether the frames could be read.
+    /// Whether frames could be read, and the reason if not.
     pub state: NativeState,
-    /// Name or number of the system call in which the thread is blocked; `None` outside of a system
-    /// call.
+    /// Name, or else number, of the system call in which the thread is blocked; `None` outside of a
+    /// system call.
     pub system_call: Option<String>,
-    /// Frames, innermost first. They go on through managed code where that was possible.
+    /// Frames, innermost first. They go on through managed code where that is possible.
     pub frames: Vec<NativeFrame>,
-    /// Reason why unwinding ended; `None` without frames.
+    /// Reason why unwinding found no more frames; `None` if there are no frames.
     pub end: Option<StackEnd>,
 }
 
 impl NativeStack {
-    /// Makes the result of a thread without frames.
+    /// Makes the result for a thread whose frames could not be read.
     pub fn new(state: NativeState) -> NativeStack {
         NativeStack { state, system_call: None, frames: Vec::new(), end: None }
     }
 
-    /// Returns the frames before the first frame of managed code.
+    /// Returns the native frames that lie above the first frame of managed code.
     pub fn above_managed(&self) -> &[NativeFrame] {
         self.frames.split(|frame| frame.is_managed).next().unwrap_or_default()
     }
 }
 
-/// Whether a thread's frames could be read.
+/// Whether a thread's frames could be read, and the reason if not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NativeState {
-    /// The thread waits, and has frames.
+    /// The thread waits, and its frames were read.
     Blocked,
-    /// The thread runs, so that its registers are in the processor.
+    /// The thread runs, so its registers are in the processor and cannot be read.
     Running,
-    /// The thread woke up while its stack was read, in each attempt.
+    /// The thread woke up in each attempt, while its stack was being read.
     MovedOn,
     /// The thread does not exist any more.
     Ended,
-    /// The kernel's text about the thread has an unknown form.
+    /// The kernel's text about the thread has a form that is not known.
     Unknown,
 }
 
 impl NativeState {
-    /// Returns the name in JSON.
+    /// Returns the name of the state in JSON.
     pub fn name(self) -> &'static str {
         match self {
             NativeState::Blocked => "blocked",
@@ -75,16 +75,17 @@ impl NativeState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NativeFrame {
-    /// Address of an instruction: the next instruction in the innermost frame, and the instruction
-    /// after the call in other frames.
+    /// Address of the next instruction. In frames other than the innermost it is the instruction
+    /// after the call.
     pub address: u64,
-    /// Name of the mapped file; `None` if the code is not of a file.
+    /// Name of the file that contains the code; `None` if the code does not come from a file.
     pub module: Option<String>,
     /// Name of the function; `None` if it is not known.
     pub symbol: Option<String>,
-    /// The address as the module's linker knows it, for `addr2line` and the like.
+    /// Address of the instruction as the module's linker counts it, for tools such as `addr2line`.
     pub offset: Option<u64>,
-    /// Whether the runtime compiled the code, now or when its assembly was built.
+    /// Whether the code is managed: compiled by the runtime, or in advance when its assembly was
+    /// built.
     pub is_managed: bool,
 }
 
@@ -94,7 +95,8 @@ impl NativeFrame {
         NativeFrame { address, module: None, symbol: None, offset: None, is_managed: false }
     }
 
-    /// Returns `libc.so.6!read`, or `libcoreclr.so+0x1234` without symbols.
+    /// Returns the text for the frame: `libc.so.6!read`, or `libcoreclr.so+0x1234` if the function
+    /// is not known.
     pub fn text(&self) -> String {
         match (&self.module, &self.symbol, self.offset) {
             (Some(module), Some(symbol), _) => format!("{module}!{symbol}"),
@@ -107,13 +109,13 @@ impl NativeFrame {
     }
 }
 
-/// Native stacks, by thread ids of this machine.
+/// Native stacks of threads, by thread ids of this machine.
 pub type NativeStacks = BTreeMap<u64, NativeStack>;
 
-/// Reads the stacks of a process's threads outside of managed code.
+/// Fails, because stacks cannot be read on this system.
 ///
 /// # Errors
-/// [`Error::Unsupported`] on this system.
+/// [`Error::Unsupported`].
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub fn take(_pid: u64, _threads: &[u64]) -> Result<NativeStacks, Error> {
     Err(Error::Unsupported)

@@ -1,10 +1,10 @@
-//! Checks the imports of modules.
+//! Checks which modules import which.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use nettrace_testdata::layers;
 use std::path::Path;
 
-/// Modules, lowest first. A module imports modules of lower lines only, and none of its own line.
+/// Modules of the crate, the lowest layer first. A module only imports modules of earlier lines.
 const ORDER: &[&[&str]] = &[
     &["bytes", "end", "error"],
     &["lib"],

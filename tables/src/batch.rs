@@ -1,5 +1,5 @@
-//! Gathers the values of a column until its writer encodes many at once, because a call for each
-//! value would cost more than encoding it.
+//! Gathers the values of a column until there are many to encode at once, because encoding each
+//! value by a separate call would cost more.
 
 use crate::column::{ColumnKind, Layout};
 use bytes::Bytes;
@@ -7,15 +7,15 @@ use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
 
-/// Values of a column in some rows.
+/// Values of a column that are gathered for some rows.
 pub(crate) struct Batch {
     is_optional: bool,
-    /// Definition levels: 1 for a value, 0 for a null. Empty if the column has no nulls.
+    /// Definition level of each row: 1 for a value, 0 for a null. Empty if the column has no nulls.
     levels: Vec<i16>,
     values: BatchValues,
 }
 
-/// Values that are not null.
+/// Values of the rows that are not null.
 enum BatchValues {
     Small(Vec<i32>),
     Whole(Vec<i64>),
@@ -23,10 +23,11 @@ enum BatchValues {
     Flag(Vec<bool>),
     Text {
         all: Vec<ByteArray>,
-        /// Texts by the numbers that the caller has given them.
+        /// Texts by the indices that the caller has given them.
         named: Vec<Option<ByteArray>>,
     },
-    /// Long texts one after the other, with the end of each. They are written in place.
+    /// Long texts one after the other, with the end of each. Callers write the texts directly in
+    /// place.
     LongText {
         bytes: Vec<u8>,
         ends: Vec<usize>,
@@ -77,7 +78,7 @@ impl Batch {
         }
     }
 
-    /// Adds a whole number, or the bits of an unsigned one.
+    /// Adds an integer; for an unsigned one, the bits.
     #[inline(always)]
     pub(crate) fn add_whole(&mut self, value: Option<i64>) {
         self.add_level(value.is_some());
@@ -133,7 +134,7 @@ impl Batch {
         }
     }
 
-    /// Adds a text that `write` appends. Returns its length and the result of `write`.
+    /// Adds a text that `write` appends. Returns the text's length and the result of `write`.
     #[inline]
     pub(crate) fn add_written_text<R>(
         &mut self,
@@ -152,7 +153,7 @@ impl Batch {
         (text.len(), result)
     }
 
-    /// Adds a text to which the caller has given a number in this column.
+    /// Adds a text to which the caller has given an index in this column.
     #[inline]
     pub(crate) fn add_named(&mut self, name: usize, text: &str) {
         self.add_level(true);
@@ -169,7 +170,7 @@ impl Batch {
         }
     }
 
-    /// Returns the whole numbers that are not null.
+    /// Returns the integers that are not null.
     pub(crate) fn wholes(&self) -> &[i64] {
         match &self.values {
             BatchValues::Whole(all) => all,
@@ -177,13 +178,13 @@ impl Batch {
         }
     }
 
-    /// Drops the values.
+    /// Removes all values.
     pub(crate) fn clear(&mut self) {
         self.levels.clear();
         self.values.clear();
     }
 
-    /// Encodes the values, and drops them.
+    /// Encodes all values and removes them.
     pub(crate) fn write(&mut self, writer: &mut ColumnWriter<'_>) -> Result<()> {
         let levels = self.is_optional.then_some(self.levels.as_slice());
         let written = match (writer, &mut self.values) {
@@ -221,7 +222,7 @@ impl Batch {
     }
 }
 
-/// Fails in tests if the caller has mixed up the columns of its table.
+/// Panics in debug builds, because the caller has mixed up the columns of its table.
 fn wrong_kind() {
     debug_assert!(false, "a value of the wrong kind for its column");
 }

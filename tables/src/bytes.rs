@@ -1,14 +1,14 @@
-//! Converts numbers to bytes and back, in the byte order of the machine. Numbers that another
-//! machine may see are converted with `to_le` first.
+//! Converts numbers to bytes and back, in the byte order of the machine. Callers first convert with
+//! `to_le` those numbers that another machine may see.
 
 use bytemuck::{cast_slice, pod_read_unaligned};
 
-/// Returns the bytes of numbers.
+/// Returns the bytes in which the numbers are stored.
 pub(crate) fn of_numbers(numbers: &[i64]) -> &[u8] {
     cast_slice(numbers)
 }
 
-/// Returns the numbers that are stored in bytes, without an incomplete number at the end.
+/// Returns the numbers that the bytes contain. An incomplete number at the end is left out.
 pub(crate) fn numbers(bytes: &[u8]) -> impl ExactSizeIterator<Item = i64> {
     bytes.chunks_exact(size_of::<i64>()).map(pod_read_unaligned)
 }

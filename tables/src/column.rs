@@ -1,27 +1,27 @@
-//! Descriptions of the columns of tables, for files, documentation and tests.
+//! Descriptions of tables and their columns, from which files and documentation are made.
 
 /// Type of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ColumnKind {
-    /// A signed number of 32 bits.
+    /// A signed integer of 32 bits.
     Small,
-    /// A signed number of 64 bits: counts, and ids that engines join.
+    /// A signed integer of 64 bits, for counts, and for ids by which engines join tables.
     Whole,
-    /// An unsigned number of 64 bits: addresses and sets of bits.
+    /// An unsigned integer of 64 bits, for addresses and sets of bits.
     Unsigned,
-    /// A double.
+    /// A floating-point number of 64 bits.
     Real,
     /// A boolean.
     Flag,
     /// A text in UTF-8.
     Text,
-    /// An instant: nanoseconds since 1970-01-01 UTC, as a timestamp of nanoseconds.
+    /// A point in time, stored as a timestamp of nanoseconds since 1970-01-01 UTC.
     Instant,
 }
 
 impl ColumnKind {
-    /// Returns the name of the type in Parquet and its readers.
+    /// Returns the name that Parquet and its readers use for the type.
     pub fn name(self) -> &'static str {
         match self {
             ColumnKind::Small => "int32",
@@ -35,29 +35,30 @@ impl ColumnKind {
     }
 }
 
-/// Encoding of the values of a column.
+/// How the values of a column are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// A dictionary of the distinct values, and indices into it.
+    /// Each distinct value is stored once, and rows have indices of these values.
     Dictionary,
-    /// Differences to the previous value, for values that grow.
+    /// Each value is stored as its difference from the previous one, for values that grow.
     Delta,
-    /// The values as they are, without minimum and maximum of each page: for long texts, which no
-    /// query selects by range.
+    /// The values are stored unchanged, and pages have no minimum and maximum. This is for long
+    /// texts, which no query selects by range.
     Plain,
 }
 
-/// Number by which the values of a column are looked up at the end of the trace, because they
-/// depend on names of frames, which are complete only then.
+/// Kind of a value that a row gets only at the end of the trace, because it depends on the names of
+/// frames, which are complete only then. Until then the row has a key by which the value is looked
+/// up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Deferred {
-    /// The id of a stack.
+    /// The value is the id of a stack.
     StackId,
-    /// The state of a sampled thread.
+    /// The value is the state of a sampled thread.
     State,
 }
 
-/// A column of a table.
+/// Description of a column of a table.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Column {
@@ -67,12 +68,12 @@ pub struct Column {
     pub kind: ColumnKind,
     /// Unit of the values; empty if there is none.
     pub unit: &'static str,
-    /// Meaning of the values.
+    /// Meaning of the values, for the documentation.
     pub about: &'static str,
-    /// Says when a value is null; `None` if it never is.
+    /// Sentence about when a value is null; `None` if it never is.
     pub null: Option<&'static str>,
     pub(crate) layout: Layout,
-    /// Number that a row has until the end of the trace, if its value is known only then.
+    /// Kind of value, if rows get it only at the end of the trace.
     pub(crate) deferred: Option<Deferred>,
 }
 
@@ -102,16 +103,16 @@ impl Column {
     }
 }
 
-/// A table.
+/// Description of a table.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Table {
-    /// Name of the table, and of its folder.
+    /// Name of the table, which is also the name of its folder.
     pub name: &'static str,
     /// Meaning of a row.
     pub about: &'static str,
-    /// Events that rows come from, and the report that counts them, too.
+    /// Events from which rows are made, and the report that also counts them.
     pub source: &'static str,
-    /// The columns, in the order in which files have them.
+    /// Columns, in the order in which files have them.
     pub columns: &'static [Column],
 }

@@ -1,34 +1,36 @@
 //! Values that depend on names of frames, which are complete only at the end of the trace. Until
-//! then a row has a number by which its value is looked up.
+//! then a row has a key, which is a number, by which its value is looked up.
 
 use crate::batch::Batch;
 use crate::column::Deferred;
 use nettrace_analysis::model::StackHandle;
 use nettrace_analysis::{Mode, Resolved, ThreadState};
 
-/// Modes in which the sampler finds a thread. The thread's state follows from mode and stack.
+/// Modes in which the sampler finds a thread. The state of the thread follows from its mode and its
+/// stack.
 const MODES: [Mode; 5] = [Mode::Managed, Mode::External, Mode::Blocked, Mode::OnCpu, Mode::Unknown];
-/// Number of bits of a number that hold the place of a mode in [`MODES`].
+/// Number of bits in a key that hold the index of a mode in [`MODES`].
 const MODE_BITS: u32 = 8;
 
-/// Returns the number of a stack, or -1 for none.
+/// Returns the key for the id of a stack, or -1 if there is no stack.
 pub(crate) fn stack_number(stack: Option<StackHandle>) -> i64 {
     stack.and_then(|stack| i64::try_from(stack.index()).ok()).unwrap_or(-1)
 }
 
-/// Returns the number of a sampled thread's state.
+/// Returns the key for the state of a sampled thread.
 pub(crate) fn state_number(stack: StackHandle, mode: Mode) -> i64 {
     let mode = MODES.iter().position(|known| *known == mode).unwrap_or(MODES.len());
     // Stack and mode share a number, because each column of numbers has one number a row.
     stack_number(Some(stack)) << MODE_BITS | i64::try_from(mode).unwrap_or(0)
 }
 
-/// The stacks of a trace that has been read.
+/// Ids and states for all stacks of a trace that has been read completely.
 #[derive(Default)]
 pub(crate) struct ResolvedStacks {
-    /// Ids by the stack's handle; `None` for stacks without frames.
+    /// Id of each stack, by its handle; `None` for a stack without frames.
     ids: Vec<Option<i64>>,
-    /// States by the stack's handle, for each of [`MODES`].
+    /// State of a thread with each stack, by the stack's handle and the index of the mode in
+    /// [`MODES`].
     states: Vec<[ThreadState; MODES.len()]>,
 }
 
@@ -38,7 +40,8 @@ impl ResolvedStacks {
         ResolvedStacks { ids, states: resolved.model().stacks().map(states).collect() }
     }
 
-    /// Adds the value that `number` stands for to a batch: a stack's id or a thread's state.
+    /// Looks up the value for the key `number`, which is a stack's id or a thread's state, and adds
+    /// it to a batch.
     pub(crate) fn add(&self, batch: &mut Batch, deferred: Deferred, number: i64) {
         match deferred {
             Deferred::StackId => batch.add_whole(self.id(number)),

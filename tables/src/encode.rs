@@ -1,5 +1,5 @@
-//! Sets up the column writers of the `parquet` crate: their properties, and the spill for their
-//! pages.
+//! Makes the column writers of the crate `parquet`: sets their properties, and stores their pages
+//! in the spill.
 
 use crate::column::{ColumnKind, Layout};
 use crate::spill::Spill;
@@ -12,10 +12,10 @@ use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::{ColumnDescPtr, ColumnPath};
 use std::io::Write;
 
-/// Maximum number of rows of a page.
+/// Maximum number of rows in a page.
 const MAX_PAGE_ROWS: usize = 8192;
-/// Maximum size of a page before compression, in bytes. Snappy compresses pieces of 64 KiB, so that
-/// a page a little below that is one piece.
+/// Maximum size of a page before compression, in bytes. Snappy compresses pieces of 64 KiB, so a
+/// page a little below that is a single piece.
 const MAX_PAGE_BYTES: usize = 62 << 10;
 
 /// Sets the size and the compression of pages.
@@ -26,7 +26,7 @@ pub(crate) fn with_pages(properties: WriterPropertiesBuilder) -> WriterPropertie
         .set_data_page_size_limit(MAX_PAGE_BYTES)
 }
 
-/// Sets how the values of a column are encoded.
+/// Sets how a writer encodes the values of a column.
 pub(crate) fn with_layout(
     properties: WriterPropertiesBuilder,
     column: ColumnPath,
@@ -44,8 +44,8 @@ pub(crate) fn with_layout(
     }
 }
 
-/// Makes a writer that puts the pages of a column of a row group into the spill. `number` is the
-/// place of the column in its table.
+/// Makes a writer that stores in the spill the pages of one column for one row group. `number` is
+/// the index of the column in its table.
 pub(crate) fn column_writer(
     number: usize,
     descriptor: ColumnDescPtr,
@@ -56,11 +56,11 @@ pub(crate) fn column_writer(
     get_column_writer(descriptor, properties, Box::new(pages))
 }
 
-/// Puts the pages of a column's chunk into the spill.
+/// Stores the pages of a column for one row group in the spill.
 struct Pages {
     spill: Spill,
     column: usize,
-    /// Size of the chunk so far, in bytes.
+    /// Number of bytes stored so far.
     written: u64,
 }
 
@@ -82,7 +82,7 @@ impl PageWriter for Pages {
     }
 }
 
-/// Returns the physical type of a kind.
+/// Returns the physical type of Parquet for a kind of column.
 pub(crate) fn physical(kind: ColumnKind) -> Type {
     match kind {
         ColumnKind::Small => Type::INT32,

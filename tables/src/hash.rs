@@ -7,7 +7,7 @@ pub(crate) fn id_of(bytes: &[u8]) -> i64 {
     XxHash64::oneshot(0, bytes).cast_signed()
 }
 
-/// Returns the id of several texts together.
+/// Returns a common id for several texts.
 pub(crate) fn id_of_texts(texts: &[&str]) -> i64 {
     // With a separator, "a" and "bc" do not get the id of "ab" and "c".
     id_of(texts.join("\0").as_bytes())
@@ -36,22 +36,22 @@ impl Default for ContentHash {
 }
 
 impl ContentHash {
-    /// Makes the hash of no bytes.
+    /// Makes a hash to which no bytes were added yet.
     pub fn new() -> ContentHash {
         ContentHash(XxHash3_128::new())
     }
 
-    /// Adds the next bytes.
+    /// Adds bytes after those that were added before.
     pub fn add(&mut self, bytes: &[u8]) {
         self.0.write(bytes);
     }
 
-    /// Returns 32 hexadecimal digits, as `xxhsum -H2` prints them.
+    /// Returns the hash as 32 hexadecimal digits, in the form in which `xxhsum -H2` prints it.
     pub fn hex(&self) -> String {
         format!("{:032x}", self.0.finish_128())
     }
 
-    /// Returns the first 64 bits: [`inputs.input_id`](crate::schema::INPUTS).
+    /// Returns the first 64 bits of the hash, which are [`inputs.input_id`](crate::schema::INPUTS).
     pub fn input_id(&self) -> i64 {
         u64::try_from(self.0.finish_128() >> 64).unwrap_or_default().cast_signed()
     }
@@ -61,7 +61,7 @@ impl ContentHash {
 mod tests {
     use super::*;
 
-    /// Compares hashes with the description of XXH64 and XXH3.
+    /// Compares hashes with those in the descriptions of XXH64 and XXH3.
     #[test]
     fn ids_are_the_same_on_every_machine() {
         assert_eq!(id_of(b"").cast_unsigned(), 0xef46_db37_51d8_e999);

@@ -1,4 +1,4 @@
-//! The row of an input in the table `inputs`.
+//! Writes and reads the row of an input in the table `inputs`.
 
 use crate::schema::INPUTS;
 use crate::sheet::Sheet;
@@ -10,8 +10,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Row of an input. The fields that have no comment are columns of
-/// [`INPUTS`](crate::schema::INPUTS).
+/// Row of an input. Fields without a comment are columns of [`INPUTS`](crate::schema::INPUTS).
 #[derive(Debug, Clone, Default, PartialEq)]
 #[allow(missing_docs, reason = "each is described in the schema")]
 pub struct InputRow {
@@ -21,15 +20,15 @@ pub struct InputRow {
     pub file_bytes: Option<u64>,
     pub status: &'static str,
     pub reason: Option<String>,
-    /// Name of the program that was traced.
+    /// Name of the traced program.
     pub process_name: Option<String>,
     /// Information that was read from the trace; `None` if nothing could be read.
     pub info: Option<TraceInfo>,
 }
 
 impl InputRow {
-    /// Writes the table with this row. `options` is a text about the options of the export, which
-    /// [`WrittenInput::read`] returns.
+    /// Writes the table `inputs` with this row. `options` is a text about the options of the
+    /// export, which [`WrittenInput::read`] returns.
     ///
     /// # Errors
     /// If writing fails.
@@ -93,12 +92,13 @@ impl InputRow {
     }
 }
 
-/// Returns a list as JSON, in the form of the document of [`TraceInfo`].
+/// Returns a list as JSON, in the form that the JSON document of [`TraceInfo`] has.
 fn json(list: Option<&impl Serialize>) -> io::Result<Option<String>> {
     Ok(list.map(serde_json::to_string).transpose()?)
 }
 
-/// Returns a maker of spills that fails, for tables of one row, which never need a spill.
+/// Returns a function for making spills that always fails. It is for tables of one row, which need
+/// no spill.
 pub(crate) fn no_spill() -> MakeSpill {
     Arc::new(|| Err(io::Error::other("no temporary file is needed")))
 }
@@ -106,18 +106,18 @@ pub(crate) fn no_spill() -> MakeSpill {
 const OPTIONS: &str = "nettrace.options";
 const STATUS: &str = "nettrace.status";
 
-/// Content of a file that [`InputRow::write`] wrote.
+/// What was read from a file that [`InputRow::write`] wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WrittenInput {
-    /// Text about the options with which the trace was exported.
+    /// Text about the options of the export.
     pub options: String,
-    /// The value of [`InputRow::status`].
+    /// Value of [`InputRow::status`].
     pub status: String,
 }
 
-/// Returns whether the file of a table is complete: its footer is there, and so are the bytes of
-/// all columns. The values are not read.
+/// Returns whether the file of a table is complete: it has a footer, and the bytes of all columns.
+/// The values are not read.
 pub fn is_whole(file: File) -> bool {
     let Ok(bytes) = file.metadata().map(|metadata| metadata.len()) else { return false };
     let Ok(reader) = SerializedFileReader::new(file) else { return false };

@@ -27,8 +27,8 @@ pub use spill::MakeSpill;
 
 use std::io::{self, Write};
 
-/// Writes a file without rows, from which engines learn the columns of a table that has no
-/// other file.
+/// Writes a file without rows. If a table has no other file, engines learn its columns from this
+/// one.
 ///
 /// # Errors
 /// If writing fails.

@@ -1,4 +1,4 @@
-//! Options of the tables that are written.
+//! Options that say which tables are written, and what they contain.
 
 use crate::column::Table;
 use crate::sheet::Sheet;
@@ -20,28 +20,29 @@ pub struct TableOptions {
 }
 
 impl TableOptions {
-    /// Makes options for these tables. `make_spill` makes the temporary files that hold large
-    /// tables until the trace ends.
+    /// Makes the options for writing these tables. `make_spill` makes the temporary files that hold
+    /// large tables until the trace ends.
     pub fn new(tables: &[&'static Table], make_spill: MakeSpill) -> TableOptions {
         let tables = tables.iter().map(|table| table.name).collect();
         let cut_stacks = CutStacks::default();
         TableOptions { tables, has_payload: true, wide: Vec::new(), make_spill, cut_stacks }
     }
 
-    /// Sets whether the rows of events have payloads.
+    /// Sets whether the rows of the table of events have payloads.
     #[must_use]
     pub fn payload(self, has_payload: bool) -> TableOptions {
         TableOptions { has_payload, ..self }
     }
 
-    /// Sets the treatment of stacks that have lost their callers, because the runtime keeps 100
-    /// frames.
+    /// Sets what happens to stacks that lack their outermost frames, because the runtime keeps only
+    /// 100.
     #[must_use]
     pub fn cut_stacks(self, cut_stacks: CutStacks) -> TableOptions {
         TableOptions { cut_stacks, ..self }
     }
 
-    /// Adds a table for each event type that a pattern matches, with a column for each field.
+    /// Adds a table for each event type that one of the patterns matches. It has a column for each
+    /// field.
     #[must_use]
     pub fn wide(self, wide: Vec<EventPattern>) -> TableOptions {
         TableOptions { wide, ..self }

@@ -24,10 +24,11 @@ use std::io::{self, Write};
 /// Maximum number of log messages that are gathered before they are written as rows.
 const MAX_WAITING_MESSAGES: u32 = 1024;
 
-/// Creates the files of a trace.
+/// Creates the files of a trace's tables.
 pub trait Destination {
-    /// Creates the file of a table that has rows. `part` is the end of the file's name: a table of
-    /// one event type has a file for each layout of its payload. It is empty for other tables.
+    /// Creates the file of a table that has rows. `part` is the end of the file's name. It
+    /// distinguishes the files of an event type's table, which has one file for each layout of the
+    /// payload. It is empty for other tables.
     ///
     /// # Errors
     /// If the file cannot be created.
@@ -40,25 +41,25 @@ pub struct TablePass {
     pass: ReportPass<Observers>,
 }
 
-/// Tables of a trace that were written.
+/// Result of writing the tables of a trace.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 #[must_use = "a trace that is cut or damaged gives tables without an error"]
 pub struct TableRows {
-    /// Name and number of rows of each table with rows.
+    /// Name and number of rows of each table that has rows.
     pub tables: Vec<(String, u64)>,
-    /// Number of events of [`TableOptions::wide`] that have no row, because at most 256 layouts of
-    /// payloads get files.
+    /// Number of events of [`TableOptions::wide`] that were left out, because at most 256 layouts
+    /// of payloads get files.
     pub wide_left_out: u64,
-    /// Whether an event of the trace matches, for each pattern of [`TableOptions::wide`].
+    /// For each pattern of [`TableOptions::wide`], whether an event of the trace matches it.
     pub wide_matched: Vec<bool>,
-    /// Outcome of reading. If the trace is truncated or damaged, rows are missing. `None` if the
-    /// caller read the events itself.
+    /// How reading the trace ended. If the trace is truncated or damaged, rows are missing. `None`
+    /// if the caller read the events itself.
     pub outcome: Option<Outcome>,
 }
 
 impl TablePass {
-    /// Makes a pass for the trace `input_id`.
+    /// Makes a pass that fills the tables of the trace with this id.
     ///
     /// # Errors
     /// If a schema cannot be made.
@@ -116,8 +117,8 @@ impl TablePass {
         self.pass.event(event);
     }
 
-    /// Returns the model, for information that the trace does not contain, such as perf
-    /// maps.
+    /// Returns the model of the trace, to which the caller can add information that the trace does
+    /// not contain, such as perf maps.
     pub fn model_mut(&mut self) -> &mut Model {
         self.pass.model_mut()
     }
@@ -136,7 +137,7 @@ impl TablePass {
         Ok(outcome)
     }
 
-    /// Ends the trace: writes the files that `destination` creates.
+    /// Ends the trace and writes its tables to the files that `destination` creates.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -157,7 +158,7 @@ impl TablePass {
     }
 }
 
-/// Observers of a trace that fill tables.
+/// The parts that observe a trace and fill one table each.
 struct Observers {
     prefix: RowPrefix,
     wants_samples: bool,
@@ -169,7 +170,7 @@ struct Observers {
     jit: Option<(Jit, Sheet)>,
     counters: Option<(Counters, Sheet)>,
     logs: Option<(Logs, Sheet)>,
-    /// Number of log messages that are not rows yet.
+    /// Number of log messages that are gathered and not written as rows yet.
     messages: u32,
     threads: Option<Sheet>,
     stacks: Option<Sheet>,
@@ -184,8 +185,7 @@ impl Observers {
         self.shared.begin(self.prefix);
     }
 
-    /// Returns whether a table has rows of events, and not only of samples, threads and
-    /// code.
+    /// Returns whether a table needs the events themselves, and not only samples, threads and code.
     fn wants_events(&self) -> bool {
         self.events.is_some()
             || self.wide.is_some()
@@ -315,11 +315,11 @@ impl Reports for Observers {
     }
 }
 
-/// Encoded tables of a trace, or the error that prevented them.
+/// The encoded tables of a trace, or the error that prevented them.
 struct Encoded(io::Result<EncodedTables>);
 
 struct EncodedTables {
-    /// Name of the table, end of the file's name, and rows.
+    /// For each table, its name, the end of its file's name, and its rows.
     sheets: Vec<(String, String, Sheet)>,
     resolved_stacks: ResolvedStacks,
     wide_left_out: u64,

@@ -23,7 +23,7 @@ pub(crate) const STACK: Column = column("stack_id", Whole, "the stack: `stacks.s
     .null("there is no stack")
     .deferred(Deferred::StackId);
 
-/// Table with a row for each input, including those that could not be read.
+/// Table that has a row for each input, including those that could not be read.
 pub const INPUTS: Table = Table {
     name: "inputs",
     about: "One row per input, including those that could not be read: what `nettrace info --json` reports, losses and damage.",
@@ -292,7 +292,7 @@ pub const THREADS: Table = Table {
     ],
 };
 
-/// Table with a row for each collection.
+/// Table with a row for each garbage collection.
 pub const GCS: Table = Table {
     name: "gcs",
     about: "One row per garbage collection.",
@@ -601,7 +601,7 @@ pub const TABLES: &[Table] = &[
 ];
 
 impl Table {
-    /// Returns the table with this name.
+    /// Returns the table that has this name.
     pub fn by_name(name: &str) -> Option<&'static Table> {
         TABLES.iter().find(|table| table.name == name)
     }

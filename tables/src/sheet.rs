@@ -1,9 +1,9 @@
-//! A table that is being written.
+//! A table while it is being written.
 //!
-//! Each value goes to its column's batch, and batches go to the column writers of the row group,
-//! which encode and compress them as pages. Pages wait in the spill, because the file can be
-//! written only at the end of the trace: a row group has one column after the other, and the values
-//! of [deferred](crate::deferred) columns are known only then.
+//! Each value goes to its column's batch. Batches go to the column writers of the row group, which
+//! encode and compress them as pages. Pages wait in the spill, because the file can be written only
+//! at the end of the trace: a row group has one column after the other, and the values of
+//! [deferred](crate::deferred) columns are known only then.
 
 use crate::batch::Batch;
 use crate::bytes;
@@ -23,16 +23,16 @@ use parquet::schema::types::{ColumnPath, SchemaDescPtr, SchemaDescriptor, Type, 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-/// Maximum number of rows of a row group.
+/// Maximum number of rows in a row group.
 const MAX_GROUP_ROWS: usize = 1 << 20;
 /// Maximum size of a row group, in bytes. Very long texts end a row group early.
 const MAX_GROUP_BYTES: u64 = 256 << 20;
-/// Maximum number of rows that are gathered before they are encoded.
+/// Maximum number of rows whose values are gathered before they are encoded.
 const MAX_BATCH_ROWS: usize = 1024;
 /// Maximum size of the texts in a batch, in bytes. Long texts end a batch early.
 const MAX_BATCH_BYTES: usize = 1 << 20;
 
-/// A column of a sheet.
+/// A column of a table that is being written.
 #[derive(Debug, Clone)]
 pub(crate) struct SheetColumn {
     pub(crate) name: String,
@@ -58,7 +58,7 @@ impl SheetColumn {
         SheetColumn { layout: Layout::Plain, ..SheetColumn::field(name, ColumnKind::Text) }
     }
 
-    /// Makes a column for a field of a payload, which may be missing.
+    /// Makes a column for a field of a payload. Its values may be missing.
     pub(crate) fn field(name: String, kind: ColumnKind) -> SheetColumn {
         let layout = Layout::Dictionary;
         SheetColumn { name, kind, is_optional: true, layout, deferred: None }
@@ -69,23 +69,23 @@ impl SheetColumn {
     }
 }
 
-/// A column of the current row group.
+/// A column in the current row group.
 struct Open {
     column: SheetColumn,
-    /// Values that are not encoded yet; in a deferred column, numbers.
+    /// Values that are not encoded yet; in a deferred column, their keys.
     batch: Batch,
-    /// Writer of the values; `None` before the row group has values, and in a deferred column.
+    /// Encodes the values; `None` before the row group has values, and in a deferred column.
     writer: Option<ColumnWriter<'static>>,
 }
 
-/// A column of a row group that ended.
+/// A column in a row group that is complete.
 enum Closed {
     Encoded(Box<ColumnCloseResult>, Chunk),
-    /// Numbers by which the values of a deferred column are looked up.
+    /// Keys by which the values of a deferred column are looked up.
     Deferred(Deferred, Chunk),
 }
 
-/// A table that is being written.
+/// A table while it is being written.
 pub(crate) struct Sheet {
     schema: TypePtr,
     descriptor: SchemaDescPtr,
@@ -94,19 +94,19 @@ pub(crate) struct Sheet {
     /// Number of rows in the batch.
     batch_rows: usize,
     batch_bytes: usize,
-    /// Number of rows in the row group, without the rows of the batch.
+    /// Number of rows in the row group, without those of the batch.
     group_rows: usize,
-    /// Number of bytes of all row groups before this one.
+    /// Number of bytes of all row groups before the current one.
     group_start: u64,
-    /// Number of rows of all batches that ended.
+    /// Number of rows in all batches that are complete.
     rows: u64,
     groups: Vec<Vec<Closed>>,
     /// Size at which a row group ends, in bytes.
     max_group_bytes: u64,
     spill: Spill,
-    /// Keys and values in the file's metadata.
+    /// Keys and values for the file's metadata.
     notes: Vec<KeyValue>,
-    /// First fault, after which nothing is written.
+    /// First error, after which nothing more is written.
     fault: Option<ParquetError>,
 }
 
@@ -150,18 +150,18 @@ impl Sheet {
         })
     }
 
-    /// Adds a key and its value to the file's metadata.
+    /// Adds a key and its value to the metadata of the file.
     pub(crate) fn note(&mut self, key: &str, value: &str) {
         self.notes.push(KeyValue::new(key.to_owned(), value.to_owned()));
     }
 
-    /// Begins the next row. Its values must be given in the order of the columns.
+    /// Begins the next row. The caller adds its values in the order of the columns.
     #[inline]
     pub(crate) fn row(&mut self) -> SheetRow<'_> {
         SheetRow { columns: self.columns.iter_mut(), text_bytes: 0 }
     }
 
-    /// Counts a row whose values were given.
+    /// Counts a row to which all values were added.
     #[inline]
     pub(crate) fn end_row(&mut self, text_bytes: usize) {
         self.batch_rows = self.batch_rows.saturating_add(1);
@@ -231,7 +231,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// Writes the file of a table without deferred columns. See [`Sheet::finish_with`].
+    /// Writes the file of a table that has no deferred columns, as [`Sheet::finish_with`] does.
     pub(crate) fn finish(
         self,
         create: impl FnOnce() -> io::Result<Box<dyn Write + Send>>,
@@ -239,7 +239,7 @@ impl Sheet {
         self.finish_with(&ResolvedStacks::default(), create)
     }
 
-    /// Writes the file and returns its number of rows. Without rows, no file is created.
+    /// Writes the file and returns its number of rows. If there are no rows, no file is created.
     pub(crate) fn finish_with(
         mut self,
         stacks: &ResolvedStacks,
@@ -260,7 +260,7 @@ impl Sheet {
         Ok(rows)
     }
 
-    /// Writes a file without rows, from which query engines learn the columns.
+    /// Writes a file without rows, from which engines learn the columns.
     pub(crate) fn write_empty(self, out: Box<dyn Write + Send>) -> io::Result<()> {
         self.write(&ResolvedStacks::default(), out).map_err(io_error)
     }
@@ -289,7 +289,7 @@ impl Sheet {
     }
 }
 
-/// Writes the values of a deferred column, given their numbers.
+/// Looks up the values of a deferred column by their keys, and writes them.
 fn write_deferred(
     column: &SheetColumn,
     deferred: Deferred,
@@ -312,7 +312,7 @@ fn write_deferred(
     }
 }
 
-/// A row that is being added. Each value goes to the next column.
+/// A row to which values are being added. Each value goes to the next column.
 pub(crate) struct SheetRow<'s> {
     columns: std::slice::IterMut<'s, Open>,
     text_bytes: usize,
@@ -338,14 +338,14 @@ impl SheetRow<'_> {
         self.put(|column| column.add_whole(value));
     }
 
-    /// Writes a count. A count that is too large for the column becomes the column's maximum.
+    /// Adds a count. A count that is too large for the column becomes the column's maximum.
     #[inline(always)]
     pub(crate) fn count(&mut self, value: impl Into<Option<u64>>) {
         let value: Option<u64> = value.into();
         self.whole(value.map(|value| i64::try_from(value).unwrap_or(i64::MAX)));
     }
 
-    /// Writes an address, with all of its bits.
+    /// Adds an unsigned number, such as an address, with all of its bits.
     #[inline(always)]
     pub(crate) fn unsigned(&mut self, value: impl Into<Option<u64>>) {
         let value: Option<u64> = value.into();
@@ -375,7 +375,7 @@ impl SheetRow<'_> {
         self.bytes(value.into().map(str::as_bytes));
     }
 
-    /// Writes a text that `write` appends.
+    /// Adds a text that `write` appends.
     #[inline(always)]
     pub(crate) fn write<R: Default>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         let Some(column) = self.columns.next() else { return R::default() };
@@ -384,25 +384,25 @@ impl SheetRow<'_> {
         result
     }
 
-    /// Writes a text to which the caller has given a number in this column.
+    /// Adds a text to which the caller has given an index in this column.
     #[inline(always)]
     pub(crate) fn named(&mut self, name: usize, text: &str) {
         self.put(|column| column.add_named(name, text));
     }
 
-    /// Writes the id of a stack.
+    /// Adds the id of a stack.
     #[inline(always)]
     pub(crate) fn stack(&mut self, stack: Option<StackHandle>) {
         self.whole(stack_number(stack));
     }
 
-    /// Writes the state of a sampled thread.
+    /// Adds the state of a sampled thread.
     #[inline(always)]
     pub(crate) fn state(&mut self, stack: StackHandle, mode: Mode) {
         self.whole(state_number(stack, mode));
     }
 
-    /// Ends the row. Returns the bytes of its texts, for [`Sheet::end_row`].
+    /// Ends the row. Returns the number of bytes of its texts, for [`Sheet::end_row`].
     #[inline(always)]
     pub(crate) fn end(self) -> usize {
         debug_assert!(self.columns.len() == 0, "{} columns without a value", self.columns.len());

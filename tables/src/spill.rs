@@ -1,5 +1,5 @@
-//! Keeps encoded pages and numbers of deferred values until the file of their table can be written:
-//! the newest bytes in memory, older bytes in a temporary file.
+//! Keeps encoded pages, and the keys of deferred values, until the file of their table can be
+//! written. The newest bytes are in memory, older ones in a temporary file.
 
 use bytes::Bytes;
 use parquet::errors::Result;
@@ -9,25 +9,25 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Makes a temporary file that no other process sees.
+/// Function that makes a temporary file which no other process sees.
 pub type MakeSpill = Arc<dyn Fn() -> io::Result<File> + Send + Sync>;
 
 /// Maximum number of bytes that a table keeps in memory before it moves them to its
 /// temporary file.
 const MAX_MEMORY_BYTES: usize = 4 << 20;
 
-/// Bytes of one table that wait for its file. Clones share them, because the writer of each column
-/// adds to them.
+/// Bytes of one table that wait until the table's file is written. Clones share them, because the
+/// writer of each column adds to them.
 #[derive(Clone)]
 pub(crate) struct Spill(Arc<Mutex<Waiting>>);
 
 struct Waiting {
     make: MakeSpill,
     file: Option<File>,
-    /// Number of bytes in the file. The bytes in memory follow them.
+    /// Number of bytes in the temporary file. The bytes in memory come after them.
     in_file: u64,
     memory: Vec<u8>,
-    /// Ranges of bytes of the current chunk, for each column.
+    /// Ranges of the bytes that belong to the current chunk of each column.
     columns: Vec<Vec<Range<u64>>>,
 }
 
@@ -42,7 +42,7 @@ impl Spill {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the number of bytes of all columns since the table began.
+    /// Returns the number of bytes that were stored for all columns since the table began.
     pub(crate) fn len(&self) -> u64 {
         self.lock().end()
     }
@@ -60,7 +60,7 @@ impl Spill {
         Ok(result)
     }
 
-    /// Ends the chunk of a column and returns it.
+    /// Ends the current chunk of a column and returns it.
     pub(crate) fn take_chunk(&self, column: usize) -> Chunk {
         let pieces = self.lock().columns.get_mut(column).map(std::mem::take).unwrap_or_default();
         Chunk { spill: self.clone(), pieces }
@@ -72,7 +72,7 @@ impl Waiting {
         self.in_file.saturating_add(self.memory.len() as u64)
     }
 
-    /// Adds the bytes from `start` on to the chunk of a column.
+    /// Adds all bytes from `start` on to the current chunk of a column.
     fn end_piece(&mut self, column: usize, start: u64) -> io::Result<()> {
         let end = self.end();
         if let Some(pieces) = self.columns.get_mut(column) {
@@ -114,7 +114,7 @@ impl Waiting {
     }
 }
 
-/// Bytes of a column in a row group.
+/// The bytes of one column in one row group.
 pub(crate) struct Chunk {
     spill: Spill,
     pieces: Vec<Range<u64>>,
@@ -149,7 +149,7 @@ impl ChunkReader for Chunk {
     }
 }
 
-/// Reads the pieces of a chunk one after the other.
+/// Reads the bytes of a chunk, which may be in several pieces.
 pub(crate) struct ChunkBytes {
     spill: Spill,
     pieces: std::vec::IntoIter<Range<u64>>,

@@ -1,7 +1,7 @@
-//! Tables of chosen event types, with a column for each field.
+//! Tables of chosen event types, which have a column for each field.
 //!
 //! Each layout of a payload gets a file, whose columns have the names of its fields. Engines
-//! combine files with different columns by name.
+//! combine files that have different columns by the names of these.
 
 use crate::column::{Column, ColumnKind};
 use crate::rows::{RowPrefix, ids};
@@ -16,10 +16,10 @@ use nettrace_parser::{Event, FieldType, Value};
 use std::collections::HashMap;
 use std::io;
 
-/// Maximum number of layouts of a trace that get files, because each file has buffers for its
-/// columns. Events of other layouts are left out and counted.
+/// Maximum number of payload layouts that get files in a trace. There is a maximum because each
+/// file has buffers for its columns. Events of further layouts are left out and counted.
 const MAX_LAYOUTS: usize = 256;
-/// Maximum number of fields that get columns. Further fields are only in `payload`.
+/// Maximum number of fields that get columns. Further fields are only in the column `payload`.
 const MAX_FIELD_COLUMNS: usize = 256;
 
 /// First columns of each file.
@@ -34,7 +34,7 @@ const FIRST: &[Column] = &[
     STACK,
 ];
 
-/// The tables of chosen event types of a trace.
+/// The tables of the chosen event types.
 pub(crate) struct Wide {
     patterns: Vec<EventPattern>,
     /// For each pattern, whether an event matched.
@@ -42,7 +42,8 @@ pub(crate) struct Wide {
     make_spill: MakeSpill,
     types: EventTypes,
     payloads: PayloadJson,
-    /// Targets by the index of the shape.
+    /// Destination of each shape's events, by
+    /// [`TypeIndex::shape`](nettrace_export::TypeIndex::shape).
     layouts: HashMap<usize, Target>,
     left_out: u64,
     sheets: Vec<WideLayout>,
@@ -50,7 +51,7 @@ pub(crate) struct Wide {
     fault: Option<io::Error>,
 }
 
-/// Destination of the events of a shape.
+/// Where the events of a shape go.
 #[derive(Debug, Clone, Copy)]
 enum Target {
     Sheet(usize),
@@ -59,7 +60,7 @@ enum Target {
     LeftOut,
 }
 
-/// File of a layout of a payload.
+/// The file for one layout of a payload.
 struct WideLayout {
     folder: String,
     part: String,
@@ -163,7 +164,7 @@ impl Wide {
         target
     }
 
-    /// Returns for each pattern whether an event matched.
+    /// Returns, for each pattern, whether an event matched it.
     pub(crate) fn matched(&self) -> &[bool] {
         &self.matched
     }
@@ -197,7 +198,7 @@ impl Wide {
         Ok(Some(WideLayout { folder, part, kinds, sheet }))
     }
 
-    /// Returns for each file the table, the end of the file's name, and the rows.
+    /// Returns, for each file, the table, the end of the file's name, and the rows.
     pub(crate) fn into_sheets(self) -> io::Result<Vec<(String, String, Sheet)>> {
         match self.fault {
             Some(fault) => Err(fault),
@@ -210,8 +211,8 @@ impl Wide {
     }
 }
 
-/// Returns the type in which values of a field are stored. Values of types that Parquet does not
-/// have are text, as in CSV.
+/// Returns the type in which values of a field are stored. A value whose type Parquet does not have
+/// becomes text, as in CSV.
 fn kind_of(field: &FieldType) -> ColumnKind {
     match field {
         FieldType::Boolean32 | FieldType::Boolean8 => ColumnKind::Flag,
@@ -250,7 +251,8 @@ fn put(row: &mut SheetRow<'_>, kind: ColumnKind, value: Option<&Value<'_>>, text
     }
 }
 
-/// Returns a name that no other column has. Engines compare names without regard to case.
+/// Returns the name, changed if another column has it. Engines compare names without regard to
+/// case.
 fn free_name(name: &str, columns: &[SheetColumn]) -> String {
     let is_taken = |name: &str| columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
     let mut free = if name.is_empty() { "field".to_owned() } else { name.to_owned() };
@@ -266,7 +268,8 @@ fn free_name(name: &str, columns: &[SheetColumn]) -> String {
     free
 }
 
-/// Returns a name for a folder, of letters, digits, dots and dashes.
+/// Returns the name in a form that suits a folder: ASCII letters, digits, dots, dashes and
+/// underscores.
 fn file_name(name: &str) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' }

@@ -1,4 +1,4 @@
-//! Compares tables with reports.
+//! Compares the content of tables with that of reports.
 
 use crate::memory_files::{
     MemoryFiles, files_of, files_with, flag, real, rows_of, spill, sum, text, whole,
@@ -124,7 +124,8 @@ fn counts_and_sums_are_those_of_the_reports() {
     }
 }
 
-/// Compares a pass for one table, which skips work for other tables, with a pass for all tables.
+/// Compares a pass that fills one table, and skips work for other tables, with a pass that fills
+/// all.
 #[test]
 fn a_table_alone_has_the_bytes_that_it_has_among_all() {
     for name in ["net10-linux-x64/all.nettrace", "one-collect-v6/cpu-and-switches.nettrace"] {
@@ -240,8 +241,8 @@ fn events_and_their_payloads_are_those_of_ndjson() {
     }
 }
 
-/// Writes a stream with one event of each of many types, whose payloads differ in the
-/// name of their field.
+/// Writes a stream with `count` event types, one event of each. The payloads differ in the name of
+/// their field.
 fn many_layouts(count: u32) -> Vec<u8> {
     let mut session = Session::new(Version::V5);
     session.threads = vec![SessionThread::new(11)];

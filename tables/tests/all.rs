@@ -1,5 +1,4 @@
-//! Tests of the whole crate, in one program: each program of its own costs seconds to
-//! build and to link.
+//! All tests of the crate as one program, because each program takes seconds to build and to link.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod agreement;

@@ -1,4 +1,4 @@
-//! Ids of equal stacks and frames are equal in all traces.
+//! Tests that ids of equal stacks and frames are equal in all traces.
 
 use crate::memory_files::{files_of, rows_of, text, whole};
 use nettrace_testdata::corpus;
@@ -27,7 +27,7 @@ fn the_same_trace_gives_the_same_bytes() {
     assert!(files_of(&bytes) == files_of(&bytes));
 }
 
-/// Compares ids with fixed numbers, because existing data sets have these ids.
+/// Compares ids with constants, because existing data sets have these ids.
 #[test]
 fn ids_of_frames_and_stacks_are_documented_hashes() {
     let bytes = corpus::trace("net10-linux-x64/all.nettrace").bytes();

@@ -1,5 +1,5 @@
-//! Traces with more rows than a row group has. Their tables wait in temporary files until the trace
-//! ends, because ids of stacks are known only then.
+//! Tests of traces that have more rows than a row group. Their tables wait in temporary files until
+//! the trace ends, because ids of stacks are known only then.
 
 use crate::memory_files::{MemoryFiles, rows_of, text, whole};
 use nettrace_parser::Reader;
@@ -15,14 +15,15 @@ use std::fs::{self, File};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Maximum number of rows of a row group, as docs/fleet.md says: about a million.
+/// Maximum number of rows in a row group. docs/fleet.md says that it is about a million.
 const MAX_GROUP_ROWS: i64 = 1 << 20;
 const THREADS: u64 = 3;
 const METHODS: u64 = 7;
 const MANAGED: u32 = 2;
 const EXTERNAL: u32 = 1;
 
-/// Makes files that are deleted when they are closed, and counts them.
+/// Returns a function that makes temporary files, and their number. They are deleted when they are
+/// closed.
 fn counting_spill() -> (MakeSpill, Arc<AtomicU32>) {
     let count = Arc::new(AtomicU32::new(0));
     let made = Arc::clone(&count);
@@ -41,7 +42,7 @@ fn tables(names: &[&str]) -> Vec<&'static Table> {
     names.iter().map(|name| Table::by_name(name).unwrap()).collect()
 }
 
-/// Returns the files by table, and the rows of each.
+/// Returns the file of each table, and the numbers of rows.
 fn read(bytes: &[u8], options: &TableOptions) -> (BTreeMap<String, Vec<u8>>, TableRows) {
     let mut pass = TablePass::new(7, options).unwrap();
     let outcome = pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap();
@@ -59,7 +60,7 @@ fn rows_of_groups(file: &SerializedFileReader<bytes::Bytes>) -> Vec<i64> {
     file.metadata().row_groups().iter().map(|group| group.num_rows()).collect()
 }
 
-/// Calls `each` with the column `name` of each row group, in order.
+/// Calls `each` with the values of the column `name` in each row group, in order.
 fn columns(
     file: &SerializedFileReader<bytes::Bytes>,
     name: &str,
@@ -74,7 +75,7 @@ fn columns(
     }
 }
 
-/// Returns the values of a column without nulls.
+/// Returns the integers of a column without nulls.
 fn wholes(file: &SerializedFileReader<bytes::Bytes>, name: &str) -> Vec<i64> {
     let mut all = Vec::new();
     columns(file, name, |reader, rows| {
@@ -122,8 +123,8 @@ fn event(event_type: usize, thread: u64, stack: &[u64], values: Vec<Value>) -> S
     })
 }
 
-/// Writes a stream of samples, a microsecond apart. Stack, thread and state follow from a
-/// sample's number.
+/// Writes a stream of samples, one in each microsecond. Stack, thread and state follow from the
+/// index of a sample.
 fn samples(count: u64) -> Vec<u8> {
     let rundown = "Microsoft-Windows-DotNETRuntimeRundown";
     let mut writer =
@@ -223,7 +224,7 @@ fn a_trace_of_more_rows_than_a_row_group_has_is_written_whole_through_a_temporar
     }
 }
 
-/// Returns a text that does not compress, made from a number.
+/// Returns a text that cannot be compressed, and is different for each number.
 fn noise(number: u64) -> String {
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = |_| {

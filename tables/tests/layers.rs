@@ -1,9 +1,9 @@
-//! Which module may import which. docs/architecture.md quotes the order.
+//! Checks which modules import which. docs/architecture.md quotes the order.
 
 use nettrace_testdata::layers;
 use std::path::Path;
 
-/// Lowest first: a module imports modules of lower lines only, and none of its own line.
+/// Modules of the crate, the lowest layer first. A module only imports modules of earlier lines.
 const ORDER: &[&[&str]] = &[
     &["bytes", "column", "hash", "spill"],
     &["batch", "encode", "schema"],

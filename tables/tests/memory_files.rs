@@ -1,4 +1,4 @@
-//! Tables as files in memory, and their rows, read back.
+//! Keeps the files of tables in memory, and reads their rows.
 
 use nettrace_parser::Reader;
 use nettrace_tables::schema::TABLES;
@@ -26,7 +26,7 @@ impl Write for MemoryFile {
 }
 
 impl MemoryFiles {
-    /// Returns the files that were written, by name.
+    /// Returns the content of all files, by name.
     pub(crate) fn all(&self) -> BTreeMap<String, Vec<u8>> {
         self.0.lock().unwrap().clone()
     }
@@ -42,8 +42,8 @@ pub(crate) fn spill() -> nettrace_tables::MakeSpill {
     Arc::new(|| Err(io::Error::other("these traces are small")))
 }
 
-/// Returns the files of a trace by table, without the file of events, which is large and
-/// has its own test.
+/// Returns the content of each table's file for a trace. The table of events is left out, because
+/// it is large and has its own test.
 pub(crate) fn files_of(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let tables: Vec<&Table> = TABLES.iter().filter(|table| table.name != "events").collect();
     files_with(bytes, &TableOptions::new(&tables, spill()))
@@ -63,7 +63,7 @@ pub(crate) fn files_with(bytes: &[u8], options: &TableOptions) -> BTreeMap<Strin
     files
 }
 
-/// A row, by column.
+/// The values of a row, by column.
 pub(crate) type Values = BTreeMap<String, Field>;
 
 pub(crate) fn rows_of(files: &BTreeMap<String, Vec<u8>>, table: &str) -> Vec<Values> {
@@ -109,7 +109,7 @@ pub(crate) fn real(row: &Values, column: &str) -> Option<f64> {
     }
 }
 
-/// Returns the sum of a column.
+/// Returns the sum of a column's values.
 pub(crate) fn sum(rows: &[Values], column: &str) -> u64 {
     rows.iter().filter_map(|row| whole(row, column)).sum::<i64>() as u64
 }

@@ -1,4 +1,4 @@
-//! An ELF file that is mapped into a process: the names of its functions, and its unwind tables.
+//! An ELF file that is mapped into a process. It has the names of functions, and unwind tables.
 
 use gimli::{BaseAddresses, EhFrame, EhFrameHdr, EndianSlice, LittleEndian, UnwindSection};
 use nettrace_analysis::SymbolFile;
@@ -8,17 +8,17 @@ use std::borrow::Cow;
 pub(super) type Bytes<'i> = EndianSlice<'i, LittleEndian>;
 pub(super) type Entry<'i> = gimli::FrameDescriptionEntry<Bytes<'i>>;
 
-/// A mapped file. Its addresses are the linker's; the loader adds a number to them.
+/// A mapped file. Its addresses are those of the linker. The loader adds a constant to them.
 #[derive(Debug)]
 pub(super) struct Image {
     symbols: SymbolFile,
     segments: Vec<Segment>,
     frames: Option<Section>,
-    /// Index (`.eh_frame_hdr`) by which an entry of `frames` is looked up.
+    /// Index (`.eh_frame_hdr`) in which the entries of `frames` are looked up.
     frames_index: Option<Section>,
 }
 
-/// A mapped part of the file.
+/// A part of the file that is mapped into memory.
 #[derive(Debug, Clone, Copy)]
 struct Segment {
     offset: u64,
@@ -33,7 +33,7 @@ struct Section {
 }
 
 impl Image {
-    /// Parses a file. Returns `None` unless it is an ELF file of 64 bits.
+    /// Parses an ELF file of 64 bits. Returns `None` for any other file.
     pub(super) fn parse(bytes: &[u8]) -> Option<Image> {
         let elf = object::File::parse(bytes).ok()?;
         if elf.format() != object::BinaryFormat::Elf || !elf.is_64() || !elf.is_little_endian() {
@@ -57,7 +57,7 @@ impl Image {
         })
     }
 
-    /// Adds the symbols that were stripped from the file.
+    /// Adds symbols from a file that contains those that were stripped from this one.
     pub(super) fn add_symbols(&mut self, symbols: &SymbolFile) {
         // Symbols of another build are of no use.
         let _ = self.symbols.add(symbols);
@@ -67,8 +67,8 @@ impl Image {
         self.symbols.build_id()
     }
 
-    /// Returns the linker's address of an offset in the file. `None` for an offset outside of the
-    /// program, such as in data that an installer has appended.
+    /// Returns the linker's address for an offset in the file. Returns `None` for an offset outside
+    /// of the program, such as in data that an installer has appended.
     pub(super) fn address_of(&self, offset: u64) -> Option<u64> {
         self.segments.iter().find_map(|segment| {
             let within = offset.checked_sub(segment.offset);
@@ -76,7 +76,7 @@ impl Image {
         })
     }
 
-    /// Returns the name of the function at an offset in the file.
+    /// Returns the name of the function that contains an offset in the file.
     pub(super) fn function(&self, offset: u64) -> Option<Cow<'_, str>> {
         self.symbols.readable_name_at(offset)
     }
@@ -94,7 +94,8 @@ impl Image {
         Some(frames)
     }
 
-    /// Returns the entry of the unwind table for a function at an address of the linker.
+    /// Returns the entry of the unwind table for the function that contains an address of the
+    /// linker.
     pub(super) fn entry(&self, address: u64) -> Option<Entry<'_>> {
         let (frames, bases) = (self.frames()?, self.bases());
         let index = self.frames_index.as_ref().and_then(|section| {

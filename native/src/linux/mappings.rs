@@ -10,28 +10,29 @@
 
 const DELETED: &str = " (deleted)";
 
-/// A mapping of memory.
+/// A range of memory that the kernel lists as one mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mapping {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Offset in the file at which the mapping begins.
+    /// Offset in the file that is mapped at the beginning of the range.
     pub(super) offset: u64,
     pub(super) is_executable: bool,
-    /// Path of the file; empty without a file.
+    /// Path of the mapped file; empty if no file is mapped.
     pub(super) path: String,
-    /// Whether the file no longer exists.
+    /// Whether the mapped file has been deleted.
     pub(super) is_deleted: bool,
 }
 
 impl Mapping {
-    /// Returns whether a file is mapped, and not memory that the kernel made.
+    /// Returns whether a file is mapped. A path can also name memory that the kernel made.
     pub(super) fn has_file(&self) -> bool {
         self.path.starts_with('/')
     }
 }
 
-/// Parses the mappings and sorts them by address. Lines of another form are left out.
+/// Parses the kernel's list of mappings, and sorts them by address. Lines of another form are left
+/// out.
 pub(super) fn parse(text: &str) -> Vec<Mapping> {
     let mut mappings: Vec<Mapping> = text.lines().filter_map(line).collect();
     mappings.sort_by_key(|mapping| mapping.start);

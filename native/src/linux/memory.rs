@@ -1,4 +1,4 @@
-//! `/proc/PID/mem`: the memory of a process.
+//! Reads the memory of a process through `/proc/PID/mem`.
 
 use crate::bytes;
 use std::collections::BTreeMap;
@@ -8,10 +8,10 @@ use std::os::unix::fs::FileExt;
 
 /// Size of a page, in bytes.
 const PAGE_BYTES: usize = 4096;
-/// Bits of an address that are the offset within a page.
+/// Bits of an address that give the offset within its page.
 const OFFSET_IN_PAGE_MASK: u64 = 4095;
-/// Maximum number of bytes of a thread's stack that are read, from the stack pointer on. The end of
-/// the stack says if deeper frames are missing.
+/// Maximum number of bytes of a thread's stack that are read, from the stack pointer on. If deeper
+/// frames are missing, the stack's end says so.
 const MAX_STACK_BYTES: u64 = 256 * 1024;
 
 /// The memory of a process.
@@ -19,12 +19,12 @@ const MAX_STACK_BYTES: u64 = 256 * 1024;
 pub(super) struct Memory(File);
 
 impl Memory {
-    /// Opens the memory, which needs the right to trace the process.
+    /// Opens the memory of a process. The user needs the right to trace that process.
     pub(super) fn open(pid: u64) -> io::Result<Memory> {
         File::open(format!("/proc/{pid}/mem")).map(Memory)
     }
 
-    /// Reads bytes at an address. Returns fewer where mapped memory ends.
+    /// Reads a number of bytes at an address. Returns fewer if mapped memory ends.
     pub(super) fn read(&self, address: u64, bytes: usize) -> Vec<u8> {
         let mut buffer = vec![0; bytes];
         let mut filled = 0;
@@ -41,7 +41,7 @@ impl Memory {
     }
 }
 
-/// Stack of one thread. Pages are read when they are needed; most threads need a few.
+/// Memory of one thread's stack. Its pages are read when they are needed; most threads need a few.
 #[derive(Debug)]
 pub(super) struct StackMemory<'m> {
     memory: &'m Memory,
@@ -54,7 +54,7 @@ impl<'m> StackMemory<'m> {
         StackMemory { memory, low: stack_pointer, pages: BTreeMap::new() }
     }
 
-    /// Reads eight bytes at an address of the stack.
+    /// Reads the eight bytes at an address of the stack as a number.
     pub(super) fn word(&mut self, address: u64) -> Option<u64> {
         let end = address.checked_add(8)?;
         if address < self.low || end > self.low.saturating_add(MAX_STACK_BYTES) {

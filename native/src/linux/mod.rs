@@ -22,7 +22,8 @@ use unwind::{Step, unwind};
 /// Maximum number of attempts to read a stack that changes while it is read.
 const MAX_ATTEMPTS: usize = 5;
 
-/// Reads the stacks of a process's threads outside of managed code.
+/// Reads the native stacks of a process's threads, which go on into managed code where that is
+/// possible.
 ///
 /// # Errors
 /// If the process's memory may not be read, or the kernel does not show enough.
@@ -37,7 +38,7 @@ pub fn take(pid: u64, threads: &[u64]) -> Result<NativeStacks, Error> {
     Ok(stacks)
 }
 
-/// Values that change when a thread wakes up, even if the thread waits again.
+/// State of a waiting thread that changes when the thread wakes up, even if it waits again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Moment {
     system_call: String,
@@ -86,8 +87,8 @@ fn of_thread(folder: &Path, space: &mut Space) -> io::Result<NativeStack> {
     Ok(NativeStack::new(state))
 }
 
-/// Unwinds the stack of a thread. If a frame is in a file that was not read yet, the file is read
-/// and unwinding restarts.
+/// Unwinds the stack of a thread. If a frame is in a file that was not read yet, reads the file and
+/// starts again.
 fn steps(place: WaitPlace, space: &mut Space) -> (Vec<Step>, StackEnd) {
     loop {
         let stack = StackMemory::new(space.memory(), place.stack_pointer);
@@ -100,11 +101,11 @@ fn steps(place: WaitPlace, space: &mut Space) -> (Vec<Step>, StackEnd) {
     }
 }
 
-/// Access of the unwinder to a thread and its process.
+/// What the unwinder can read of a thread and its process.
 struct Thread<'s> {
     stack: StackMemory<'s>,
     space: &'s Space,
-    /// Address in a file that has to be read before unwinding can go on.
+    /// Address in a file that must be read before unwinding can go on; `None` if there is none.
     missing: Option<u64>,
 }
 
@@ -125,7 +126,7 @@ impl Process for Thread<'_> {
     }
 }
 
-/// Returns whether an error means that the thread has ended, and not that the kernel lacks the
+/// Returns whether an error means that the thread has ended. Otherwise the kernel does not have the
 /// file.
 fn is_gone(folder: &Path, error: &io::Error) -> bool {
     const NO_SUCH_PROCESS: i32 = 3;
@@ -154,7 +155,7 @@ mod tests {
         thread.file_name().unwrap().to_str().unwrap().parse().unwrap()
     }
 
-    /// Waits, so that this function is on the stack of a waiting thread.
+    /// Waits, so that the stack of the waiting thread contains this function.
     #[inline(never)]
     fn nettrace_test_waits_here(ready: &mpsc::Sender<u64>, end: &mpsc::Receiver<()>) -> u64 {
         let id = own_id();
@@ -163,7 +164,7 @@ mod tests {
         std::hint::black_box(id)
     }
 
-    /// Returns the stack of a thread that waits in this function's callee.
+    /// Returns the stack of a thread that waits in [`nettrace_test_waits_here`].
     fn waiting() -> NativeStack {
         let (ready, is_ready) = mpsc::channel();
         let (stop, end) = mpsc::channel::<()>();

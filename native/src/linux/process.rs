@@ -1,29 +1,29 @@
-//! The parts of a process that unwinding needs: the stack of a thread, and the code at an address.
+//! What unwinding has to read from a process: the stack of a thread, and the code at an address.
 
 use super::image::Image;
 use std::rc::Rc;
 
-/// The kind of code at an address.
+/// What kind of code is at an address.
 #[derive(Debug, Clone)]
 pub(super) enum Code {
-    /// Code of a mapped file, with the linker's address.
+    /// Code of a mapped file, and its address as the linker counts it.
     File(Rc<Image>, u64),
-    /// Code that the runtime made.
+    /// Code that the runtime compiled.
     Compiled,
     /// Code of a file that cannot be read.
     Unread,
-    /// Memory that is not executed.
+    /// No code: memory that is not executable.
     None,
 }
 
-/// Access to a process, and to the stack of the thread that is unwound.
+/// What the unwinder can read of a process and of a thread's stack.
 pub(super) trait Process {
-    /// Reads eight bytes of the stack.
+    /// Reads eight bytes at an address of the stack as a number.
     fn word(&mut self, address: u64) -> Option<u64>;
 
-    /// Returns the kind of code at an address.
+    /// Returns what kind of code is at an address.
     fn code(&mut self, address: u64) -> Code;
 
-    /// Reads machine code. Returns fewer bytes where the code ends.
+    /// Reads machine code at an address. Returns fewer bytes if the code ends.
     fn bytes(&self, address: u64, count: usize) -> Vec<u8>;
 }

@@ -21,8 +21,8 @@ use super::process::Process;
 #[cfg(target_arch = "x86_64")]
 const MAX_BEGINNING_BYTES: usize = 32;
 
-/// Computes the frame pointer of the function that starts at `start` and has called another
-/// function.
+/// Computes the frame pointer of a function that has called another function. `start` is the
+/// address of the function.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn frame_pointer(
     start: u64,
@@ -37,14 +37,14 @@ pub(super) fn frame_pointer(
 }
 
 /// Returns `None`. On AArch64, functions that call others save the frame pointer together with the
-/// return address, so that it is known after the first frame.
+/// return address, so it is known after the first frame.
 #[cfg(target_arch = "aarch64")]
 pub(super) fn frame_pointer(_: u64, _: u64, _: &mut dyn Process) -> Option<u64> {
     None
 }
 
-/// Returns the distance from the stack pointer to the frame pointer after the beginning
-/// of a function.
+/// Returns the distance from the stack pointer to the frame pointer after the first instructions of
+/// a function.
 #[cfg(target_arch = "x86_64")]
 fn distance(code: &[u8]) -> Option<u64> {
     // Functions may begin with `endbr64`, a mark for indirect jumps.
@@ -71,7 +71,7 @@ fn distance(code: &[u8]) -> Option<u64> {
     }
 }
 
-/// Returns whether these bytes end with a call.
+/// Returns whether the last instruction in these bytes is a call.
 #[cfg(target_arch = "x86_64")]
 fn ends_with_call(code: &[u8]) -> bool {
     // `call` with `FF /2` goes by a register, or by memory with a displacement of 0, 1 or 4 bytes.
@@ -133,7 +133,7 @@ mod tests {
         }
     }
 
-    /// A process with code at address 5000 and a stack.
+    /// A process for tests, which has this code at address 5000, and a stack.
     struct MadeCode(Vec<u8>, u64);
 
     impl Process for MadeCode {

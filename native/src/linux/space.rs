@@ -1,4 +1,4 @@
-//! The code of a process: the file at an address, and the names of its functions.
+//! Finds the code of a process: the file at an address, and the names of functions.
 
 use super::image::Image;
 use super::mappings::{self, Mapping};
@@ -18,30 +18,32 @@ use std::rc::Rc;
 const MAX_FILE_BYTES: u64 = 1 << 30;
 /// Maximum size of a perf map that is read, in bytes.
 const MAX_PERF_MAP_BYTES: u64 = 1 << 28;
-/// Number of bytes at the beginning of a mapped file that are compared with the file on disk: the
-/// headers, with the build id.
+/// Number of bytes at the beginning of a mapped file that are compared with the file on disk. They
+/// contain the headers with the build id.
 const HEAD_BYTES: usize = 4096;
-/// Maximum size of the kernel's functions in a process (vDSO), in bytes; a few pages are usual.
+/// Maximum size of the functions that the kernel maps into a process (vDSO), in bytes. They usually
+/// take a few pages.
 const MAX_VDSO_BYTES: usize = 1 << 20;
 const ELF: &[u8] = b"\x7fELF";
 
-/// The code of a process.
+/// The code of a process, as far as it was read.
 #[derive(Debug)]
 pub(super) struct Space {
     pid: u64,
     memory: Memory,
     mappings: Vec<Mapping>,
-    /// Files by path.
+    /// Mapped files by their paths.
     files: BTreeMap<String, Found>,
-    /// Size and name of code that the runtime made, by address; `None` before it is needed.
+    /// Size and name of each piece of code that the runtime compiled, by address; `None` before
+    /// this is needed.
     perf_map: Option<BTreeMap<u64, (u64, String)>>,
 }
 
-/// Content of a mapped file.
+/// What was found in a mapped file.
 #[derive(Debug, Clone)]
 enum Found {
     Image(Rc<Image>),
-    /// A file that is not ELF: an assembly, whose code is managed.
+    /// A file that is not ELF. It is an assembly, whose code is managed.
     Other,
     Unread,
 }
@@ -58,8 +60,8 @@ impl Space {
         &self.memory
     }
 
-    /// Returns the code at an address. The file at the address must have been read
-    /// ([`Space::read_file`]).
+    /// Returns what kind of code is at an address. If it is in a file, the file must have been read
+    /// by [`Space::read_file`].
     pub(super) fn code(&self, address: u64) -> Code {
         let Some(mapping) = mappings::at(&self.mappings, address).filter(|m| m.is_executable)
         else {
@@ -79,7 +81,7 @@ impl Space {
         }
     }
 
-    /// Returns whether the code at an address is known without reading a file.
+    /// Returns whether the kind of code at an address is known without reading a file.
     pub(super) fn has_read(&self, address: u64) -> bool {
         let mapping = mappings::at(&self.mappings, address).filter(|m| m.is_executable);
         mapping.is_none_or(|found| is_of_runtime(found) || self.files.contains_key(&found.path))
@@ -129,7 +131,8 @@ impl Space {
         if is_assembly { Found::Other } else { Found::Unread }
     }
 
-    /// Returns the path by which to open a file of the process, which may be in a container.
+    /// Returns the path by which this process can open a file of the other process, which may be in
+    /// a container.
     fn inside(&self, path: &str) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root{path}", self.pid))
     }
@@ -152,8 +155,8 @@ impl Space {
         Some(Some(bytes))
     }
 
-    /// Adds the symbols that were stripped from a library. They are in a file beside the library,
-    /// or in a folder of the distribution.
+    /// Adds the symbols that were stripped from a library. They are in another file, beside the
+    /// library or in a folder of the Linux distribution.
     fn add_stripped(&self, image: &mut Image, path: &str) {
         let mut places = vec![format!("{path}.dbg"), format!("{path}.debug")];
         if let Some((first, rest)) = image.build_id().and_then(|id| id.split_at_checked(2)) {
@@ -172,7 +175,7 @@ impl Space {
         }
     }
 
-    /// Returns the frame of a step, with names.
+    /// Returns the frame for a step of unwinding, with the names of module and function.
     pub(super) fn frame(&mut self, step: &Step) -> NativeFrame {
         let inside = step.inside();
         let mut frame = NativeFrame::new(step.address);
@@ -200,7 +203,7 @@ impl Space {
     }
 }
 
-/// Returns whether the runtime keeps code that it makes in a mapping.
+/// Returns whether the mapping holds code that the runtime compiled.
 fn is_of_runtime(mapping: &Mapping) -> bool {
     mapping.path.is_empty()
         || mapping.path.starts_with("[anon")
@@ -209,12 +212,13 @@ fn is_of_runtime(mapping: &Mapping) -> bool {
         || mapping.path.starts_with("//anon")
 }
 
-/// Returns the offset of an address in the mapped file.
+/// Returns the offset in the mapped file that an address has.
 fn place(mapping: &Mapping, address: u64) -> u64 {
     address.saturating_sub(mapping.start).saturating_add(mapping.offset)
 }
 
-/// Opens a regular file of at most `max_bytes`. Reading a pipe or a device might never end.
+/// Opens a regular file of at most `max_bytes`. Other files are refused, because reading a pipe or
+/// a device might never end.
 fn open_regular(path: &Path, max_bytes: u64) -> Option<File> {
     let is_regular =
         fs::metadata(path).ok().filter(|data| data.is_file() && data.len() <= max_bytes);
@@ -232,8 +236,8 @@ fn read_up_to(file: &mut File, buffer: &mut [u8]) -> Option<usize> {
     Some(filled)
 }
 
-/// Reads the names of compiled methods, if the process writes them (`DOTNET_PerfMapEnabled`, or
-/// `nettrace process perfmap`).
+/// Reads the names of compiled methods from the perf map, if the process writes one
+/// (`DOTNET_PerfMapEnabled`, or `nettrace process perfmap`).
 fn read_perf_map(pid: u64) -> BTreeMap<u64, (u64, String)> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let own = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
@@ -263,8 +267,8 @@ fn read_perf_map(pid: u64) -> BTreeMap<u64, (u64, String)> {
     names
 }
 
-/// Returns the folders in which the runtime may write a perf map, given the environment of the
-/// process. Linux tools look into `/tmp`.
+/// Returns the folders in which the runtime may write a perf map. `environment` is that of the
+/// process. Linux tools expect the file in `/tmp`.
 fn perf_map_folders(environment: &str) -> Vec<&str> {
     let of = |wanted: &str| {
         let mut values = environment.split('\0').filter_map(|pair| pair.split_once('='));

@@ -8,14 +8,14 @@
 //!
 //! The number is decimal, and everything else is hexadecimal with `0x` in front.
 
-/// State of a thread according to the text.
+/// What a thread does, according to the kernel's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doing {
     Running,
     Blocked(WaitPlace),
 }
 
-/// Place where a thread is blocked.
+/// The place at which a thread is blocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WaitPlace {
     /// Number of the system call; `None` outside of a system call.
@@ -25,7 +25,7 @@ pub(super) struct WaitPlace {
     pub(super) instruction: u64,
 }
 
-/// Parses the text. Returns `None` if the text has another form.
+/// Parses the kernel's text. Returns `None` if the text has another form.
 pub(super) fn parse(text: &str) -> Option<Doing> {
     let mut words = text.split_ascii_whitespace();
     let first = words.next()?;
@@ -48,7 +48,8 @@ fn hexadecimal(word: &str) -> Option<u64> {
     is_plain.then(|| u64::from_str_radix(digits, 16).ok())?
 }
 
-/// Returns the name of a system call in which threads wait, or its number.
+/// Returns the name of a system call if it is one in which threads usually wait, otherwise its
+/// number.
 pub(super) fn name(number: u64) -> String {
     let known = NAMES.iter().find(|(known, _)| *known == number);
     known.map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())

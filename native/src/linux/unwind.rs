@@ -19,9 +19,11 @@ use gimli::{
     Value,
 };
 
-/// Maximum number of frames of a stack. An endless recursion would fill the memory.
+/// Maximum number of frames of a stack. Without a limit, an endless recursion would fill the
+/// memory.
 const MAX_FRAMES: usize = 512;
-/// Maximum number of steps of an expression; real expressions have ten.
+/// Maximum number of steps when an expression of an unwind table is evaluated. Real expressions
+/// have about ten.
 const MAX_STEPS: u32 = 1000;
 
 #[cfg(target_arch = "x86_64")]
@@ -29,7 +31,7 @@ mod machine {
     pub(super) const STACK_POINTER: usize = 7;
     pub(super) const FRAME_POINTER: usize = 6;
     pub(super) const RETURN_ADDRESS: usize = 16;
-    /// Registers that called functions leave as they are: rbx, rbp, r12 to r15.
+    /// Numbers of the registers that a called function must not change: rbx, rbp, r12 to r15.
     pub(super) const KEPT: &[usize] = &[3, 6, 12, 13, 14, 15];
     pub(super) const REGISTERS: usize = 17;
     pub(super) const IN_REGISTER: bool = false;
@@ -44,13 +46,13 @@ mod machine {
     pub(super) const STACK_POINTER: usize = 31;
     pub(super) const FRAME_POINTER: usize = 29;
     pub(super) const RETURN_ADDRESS: usize = 30;
-    /// Registers that called functions leave as they are: x19 to x29.
+    /// Numbers of the registers that a called function must not change: x19 to x29.
     pub(super) const KEPT: &[usize] = &[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
     pub(super) const REGISTERS: usize = 32;
     /// Whether a function that calls no other function may keep the return address in a register.
     pub(super) const IN_REGISTER: bool = true;
 
-    /// Removes the signature that protects a return address.
+    /// Returns a return address without the signature that protects it.
     pub(super) fn plain(address: u64) -> u64 {
         address & 0x0000_ffff_ffff_ffff
     }
@@ -58,17 +60,19 @@ mod machine {
 
 use machine::{FRAME_POINTER, IN_REGISTER, KEPT, REGISTERS, RETURN_ADDRESS, STACK_POINTER, plain};
 
-/// A frame: the address of an instruction, and whether the instruction lies after a call.
+/// A step of unwinding, which finds a frame: the address of an instruction, and whether that
+/// follows a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) address: u64,
     pub(super) is_return: bool,
-    /// Whether the runtime compiled the code.
+    /// Whether the runtime compiled the code of the frame.
     pub(super) is_compiled: bool,
 }
 
 impl Step {
-    /// Returns an address in the call, which surely lies in the function that calls.
+    /// Returns an address that surely lies in the frame's function. If the instruction follows a
+    /// call, that is an address within the call.
     pub(super) fn inside(&self) -> u64 {
         self.address.saturating_sub(u64::from(self.is_return))
     }
@@ -90,7 +94,7 @@ impl Registers {
         *self.0.get(number)?
     }
 
-    /// Sets a register. Does nothing for registers that are not followed.
+    /// Sets a register. Does nothing if the register's value is not tracked.
     fn set(&mut self, number: usize, value: Option<u64>) {
         if let Some(register) = self.0.get_mut(number) {
             *register = value;
@@ -98,7 +102,7 @@ impl Registers {
     }
 }
 
-/// Returns the frames, innermost first, and the reason for which there are no more.
+/// Returns the frames, innermost first, and the reason why there are no more.
 pub(super) fn unwind(
     stack_pointer: u64,
     instruction: u64,
@@ -139,15 +143,15 @@ pub(super) fn unwind(
     }
 }
 
-/// Registers and instruction of a caller, and whether the instruction lies after a call.
+/// The registers and the next instruction of a caller, and whether that instruction follows a call.
 type Left = (Registers, u64, bool);
 
-/// The function of a frame.
+/// The function to which a frame belongs.
 struct Function<'i> {
     image: &'i Image,
-    /// Linker's address of the frame's instruction.
+    /// Address of the frame's instruction as the linker counts it.
     address: u64,
-    /// Number that the loader added to the linker's addresses.
+    /// Number that the loader added to the addresses of the linker.
     loaded_at: u64,
 }
 
@@ -220,18 +224,18 @@ fn leave_function(
     Ok((callers, return_address, !is_signal))
 }
 
-/// Values that the rules for a caller's registers refer to.
+/// Values that are needed to evaluate the rules for a caller's registers.
 struct RuleContext<'f, 'i> {
     entry: &'f Entry<'i>,
     frames: &'f EhFrame<Bytes<'i>>,
-    /// Value of the canonical frame address.
+    /// Value of the canonical frame address, on which rules are based.
     frame: u64,
     registers: &'f Registers,
 }
 
 impl RuleContext<'_, '_> {
-    /// Returns the value of a register by its rule, and the address where the value was saved, if
-    /// it was.
+    /// Evaluates the rule for a register. Returns the value, and the address at which the value was
+    /// saved if it was.
     fn value(
         &self,
         register: Register,
@@ -260,8 +264,8 @@ impl RuleContext<'_, '_> {
     }
 }
 
-/// Returns the caller of a method that the runtime compiled. The saved frame pointer and the return
-/// address lie at the frame pointer.
+/// Returns the caller of a method that the runtime compiled. The frame pointer leads to the saved
+/// frame pointer and the return address.
 fn leave_compiled(registers: &Registers, process: &mut dyn Process) -> Result<Left, StackEnd> {
     let frame = registers.get(FRAME_POINTER).ok_or(StackEnd::RegisterUnknown)?;
     let before = registers.get(STACK_POINTER).unwrap_or(0);
@@ -320,7 +324,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// A process with a stack. Addresses below 100 are code that the runtime made.
+    /// A process for tests, which has this stack. Addresses below 100 are code that the runtime
+    /// compiled.
     struct MadeStack(BTreeMap<u64, u64>);
 
     impl Process for MadeStack {

@@ -1,4 +1,4 @@
-//! Rows of the table of allocations.
+//! Makes the rows of the table of allocations.
 
 use super::marks::SharedTables;
 use super::{RowPrefix, ids};
@@ -7,7 +7,7 @@ use nettrace_analysis::{Kind, Model};
 use nettrace_parser::view::View;
 use nettrace_parser::{Event, view};
 
-/// Adds a row for the allocation of an event, with the weight from the analysis.
+/// Adds a row for the allocation that an event describes. The weight comes from the analysis.
 pub(crate) fn add_allocation(
     sheet: &mut Sheet,
     event: &Event<'_>,

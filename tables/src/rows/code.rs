@@ -1,4 +1,4 @@
-//! Rows of the tables of stacks, frames and methods, with ids that are equal in all traces.
+//! Makes the rows of the tables of stacks, frames and methods. Their ids are equal in all traces.
 
 use super::RowPrefix;
 use crate::bytes;
@@ -7,12 +7,12 @@ use crate::sheet::Sheet;
 use nettrace_analysis::{Frame, FrameKind, Resolved};
 use std::collections::HashSet;
 
-/// The code of a trace.
+/// The stacks, frames and methods of a trace.
 pub(crate) struct Code<'r> {
     resolved: &'r Resolved<'r>,
-    /// Ids by the frame's handle.
+    /// Id of each frame, by its handle.
     frame_ids: Vec<i64>,
-    /// Ids by the stack's handle; `None` for stacks without frames.
+    /// Id of each stack, by its handle; `None` for a stack without frames.
     stack_ids: Vec<Option<i64>>,
 }
 

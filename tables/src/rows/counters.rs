@@ -1,4 +1,4 @@
-//! Rows of the table of values of counters.
+//! Makes the rows of the table of counters' values.
 
 use super::{RowPrefix, json};
 use crate::sheet::Sheet;

@@ -1,4 +1,4 @@
-//! Rows of the table of events.
+//! Makes the rows of the table of events.
 
 use super::{RowPrefix, ids};
 use crate::sheet::Sheet;
@@ -8,11 +8,11 @@ use nettrace_export::json::Json;
 use nettrace_export::{EventTypes, PayloadJson};
 use nettrace_parser::Event;
 
-/// The table of events.
+/// The table of events, and what its rows need.
 pub(crate) struct EventRows {
     sheet: Sheet,
     types: EventTypes,
-    /// Names by the number of the event type.
+    /// Names of each event type, by [`TypeIndex::number`](nettrace_export::TypeIndex::number).
     names: Vec<TypeNames>,
     payloads: Option<PayloadJson>,
     activity: Vec<u8>,

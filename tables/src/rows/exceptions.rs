@@ -1,4 +1,4 @@
-//! Rows of the table of exceptions.
+//! Makes the rows of the table of exceptions.
 
 use super::{RowPrefix, ids};
 use crate::sheet::Sheet;

@@ -1,4 +1,4 @@
-//! Rows of the table of collections.
+//! Makes the rows of the table of garbage collections.
 
 use super::RowPrefix;
 use crate::sheet::Sheet;

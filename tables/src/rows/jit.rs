@@ -1,4 +1,4 @@
-//! Rows of the table of compiled methods.
+//! Makes the rows of the table of compiled methods.
 
 use super::RowPrefix;
 use crate::sheet::Sheet;

@@ -1,10 +1,10 @@
-//! Writes JSON as values of columns.
+//! Writes JSON texts that are values of columns.
 
 use nettrace_analysis::model::Argument;
 use nettrace_export::json::Json;
 use std::borrow::Cow;
 
-/// Writes an object of texts.
+/// Writes pairs of texts as an object.
 pub(crate) fn write_texts<'t>(
     out: &mut Vec<u8>,
     pairs: impl IntoIterator<Item = (&'t str, &'t str)>,
@@ -12,7 +12,7 @@ pub(crate) fn write_texts<'t>(
     write_object(out, pairs, |out, value| out.string(value));
 }
 
-/// Writes the arguments of a span.
+/// Writes the arguments of a span as an object.
 pub(crate) fn write_arguments(out: &mut Vec<u8>, arguments: &[(Cow<'static, str>, Argument)]) {
     let pairs = arguments.iter().map(|(name, value)| (&**name, value));
     write_object(out, pairs, |out, value| match value {
@@ -24,7 +24,7 @@ pub(crate) fn write_arguments(out: &mut Vec<u8>, arguments: &[(Cow<'static, str>
     });
 }
 
-/// Writes a list of texts.
+/// Writes a list of texts as an array.
 pub(crate) fn write_list<'t>(out: &mut Vec<u8>, texts: impl IntoIterator<Item = &'t str>) {
     out.clear();
     out.push(b'[');

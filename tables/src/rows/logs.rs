@@ -1,4 +1,4 @@
-//! Rows of the table of log messages.
+//! Makes the rows of the table of log messages.
 
 use super::{RowPrefix, json};
 use crate::sheet::Sheet;

@@ -1,5 +1,5 @@
-//! Rows that the analysis reports during the pass: samples with their weights, waits for locks, and
-//! activities.
+//! Makes the rows of what the analysis reports during the pass: samples with their weights, waits
+//! for locks, and activities.
 
 use super::{RowPrefix, ids, json};
 use crate::options::TableOptions;
@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Maximum number of open waits that are kept for a thread. If there are more, ends of waits were
-/// lost.
+/// Maximum number of unfinished waits that are kept for a thread. If there are more, events about
+/// the ends of waits were lost.
 const MAX_OPEN_WAITS: usize = 64;
 
-/// Tables, and data for their rows.
+/// The tables of samples, waits and activities, and data for their rows.
 #[derive(Default)]
 pub(crate) struct SharedSheets {
     pub(crate) samples: Option<Sheet>,
@@ -28,9 +28,10 @@ pub(crate) struct SharedSheets {
     pub(crate) activities: Option<Sheet>,
     has_allocations: bool,
     prefix: Option<RowPrefix>,
-    /// Allocation of the current event, which the analysis reports before the pass sees the event.
+    /// Sample of the current event's allocation, which the analysis reports before the pass sees
+    /// the event.
     allocation: Option<Sample>,
-    /// Starts of waits that have not ended, with locks and owners, by thread and time.
+    /// Start events of waits that have not ended, which name lock and owner, by thread and time.
     locks: BTreeMap<(ThreadHandle, i64), ContentionStart>,
     text: Vec<u8>,
 }
@@ -55,8 +56,8 @@ impl SharedSheets {
     }
 }
 
-/// Tables that the converter, which gets samples and marks, shares with the pass, which gets
-/// events.
+/// Tables that two parts share: the converter, which gets samples and marks, and the pass, which
+/// gets events.
 #[derive(Clone)]
 pub(crate) struct SharedTables(Arc<Mutex<SharedSheets>>);
 
@@ -70,8 +71,7 @@ impl SharedTables {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether rows need events, too, which have the locks of waits and the sizes of
-    /// objects.
+    /// Returns whether the rows also need events, because only these name the locks of waits.
     pub(crate) fn wants_events(&self) -> bool {
         self.lock().contentions.is_some()
     }
@@ -80,7 +80,7 @@ impl SharedTables {
         self.lock().prefix = Some(prefix);
     }
 
-    /// Remembers the lock of a wait.
+    /// Remembers the lock of a wait, if the event is the start of one.
     #[inline]
     pub(crate) fn note_lock(&self, event: &Event<'_>, moment: &Moment) {
         if event.known_provider() != KnownProvider::Runtime || event.id() != 81 {
@@ -110,7 +110,8 @@ impl SharedTables {
 /// Writes samples, waits and activities to the tables.
 pub(crate) struct Marks {
     shared: SharedTables,
-    /// Table of samples, taken out of `shared` so that adding a sample takes no lock.
+    /// Table of samples. It is taken out of `shared`, so that no mutex is locked when a sample is
+    /// added.
     samples: Option<(Sheet, RowPrefix)>,
     wants_samples: bool,
     wants_marks: bool,

@@ -1,4 +1,5 @@
-//! Rows of tables. A module writes the rows of one table, or of the tables of one source.
+//! Makes the rows of tables. Each module makes those of one table, or of the tables with a common
+//! source.
 
 pub(crate) mod allocations;
 pub(crate) mod code;
@@ -16,11 +17,11 @@ use nettrace_analysis::Model;
 use nettrace_analysis::model::ThreadHandle;
 use nettrace_parser::Trace;
 
-/// Values with which all rows of a trace begin.
+/// The first values of every row of a trace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowPrefix {
     pub(crate) input_id: i64,
-    /// Start of the session, in nanoseconds since 1970; `None` if the trace has none.
+    /// Start of the session, in nanoseconds since 1970; `None` if the trace does not tell.
     pub(crate) start: Option<i64>,
     pub(crate) has_start: bool,
 }
@@ -31,7 +32,7 @@ impl RowPrefix {
         self.start = session.start.unix_nanos().and_then(|start| i64::try_from(start).ok());
     }
 
-    /// Begins a row with the first columns of most tables: the trace and the time.
+    /// Begins a row with the first columns that most tables have: the trace and the time.
     #[inline]
     pub(crate) fn begin_row(&self, row: &mut SheetRow<'_>, nanos: i64) {
         row.whole(self.input_id);
@@ -40,7 +41,7 @@ impl RowPrefix {
     }
 }
 
-/// Returns the OS ids of a thread and of its process.
+/// Returns the OS ids of a thread and of its process, in this order.
 #[inline]
 pub(crate) fn ids(model: &Model, thread: ThreadHandle) -> (Option<u64>, Option<u64>) {
     let row = model.thread(thread);
@@ -48,7 +49,7 @@ pub(crate) fn ids(model: &Model, thread: ThreadHandle) -> (Option<u64>, Option<u
     (process, row.and_then(|row| row.os_thread_id))
 }
 
-/// Writes the table of threads.
+/// Writes the rows of the table of threads.
 pub(crate) fn write_threads(sheet: &mut Sheet, model: &Model, prefix: RowPrefix) {
     for (_, thread) in model.threads() {
         let mut row = sheet.row();
