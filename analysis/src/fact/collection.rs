@@ -18,6 +18,14 @@ pub enum CollectionReason {
         /// The method that asks for collections.
         by: Option<Place>,
     },
+    /// The heap is at its limit: collections find no room, and free next to nothing.
+    #[non_exhaustive]
+    AtLimit {
+        /// Number of collections that came because there was no room.
+        collections: u64,
+        /// Size of the heap after the last of them, in bytes.
+        after_bytes: u64,
+    },
     /// The heap has holes between pinned objects.
     #[non_exhaustive]
     Holes {

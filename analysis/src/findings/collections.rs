@@ -1,6 +1,6 @@
 //! Findings about collections and allocations: why collections came, and why they took long.
 
-use super::finding::{Finding, weight_of_lost_time};
+use super::finding::{Finding, is_worth_naming, weight_of_lost_time};
 use super::own::OwnModules;
 use crate::document::percent;
 use crate::fact::{
@@ -24,6 +24,11 @@ const MIN_SURVIVAL_PERCENT: f64 = 30.0;
 const MIN_GROWTH: u64 = 3;
 /// Minimum number of collections from which a trend is read.
 const MIN_COLLECTIONS: usize = 4;
+/// Maximum difference of the sizes that a heap at its limit has after collections, in percent.
+const MAX_CHANGE_AT_LIMIT_PERCENT: f64 = 5.0;
+/// Minimum weight of the finding that a heap is at its limit, which ends in an
+/// `OutOfMemoryException`.
+const AT_LIMIT_WEIGHT: f64 = 65.0;
 /// Minimum size of holes, in percent of the heap.
 const MIN_HOLES_PERCENT: f64 = 50.0;
 /// Minimum number of pinned objects to which holes are attributed.
@@ -59,7 +64,10 @@ pub(super) fn collections(
     let (reasons, behind) = reasons(report, alloc, places, own);
     let is_of_large =
         reasons.iter().any(|reason| matches!(reason, CollectionReason::LargeObjects { .. }));
-    let is_notable = totals.pause_percent >= MIN_PAUSES_PERCENT
+    let is_at_limit =
+        reasons.iter().any(|reason| matches!(reason, CollectionReason::AtLimit { .. }));
+    let is_notable = is_at_limit
+        || totals.pause_percent >= MIN_PAUSES_PERCENT
         || totals.count >= MIN_OF_LARGE_OBJECTS && is_of_large;
     let fact = Fact::Collections {
         paused: Number::nanos(totals.pause_ns).in_member("totals.pause_ns"),
@@ -70,7 +78,8 @@ pub(super) fn collections(
         reasons,
         behind,
     };
-    is_notable.then(|| Finding::new(fact, weight_of_lost_time(totals.pause_percent)))
+    let least = if is_at_limit { AT_LIMIT_WEIGHT } else { 0.0 };
+    is_notable.then(|| Finding::new(fact, weight_of_lost_time(totals.pause_percent).max(least)))
 }
 
 /// Returns the finding about allocations. `most` is the type with most allocated bytes.
@@ -113,8 +122,8 @@ fn reasons(
         (None, None, Some(method)) => Some(CollectionPlace::Busiest(own.place(method))),
         (None, None, None) => None,
     };
-    let all =
-        [asked, holes(&report.collections), growth(&report.collections), large, survival(report)];
+    let rows = &report.collections;
+    let all = [at_limit(rows), asked, holes(rows), growth(rows), large, survival(report)];
     let mut reasons: Vec<CollectionReason> = all.into_iter().flatten().take(MAX_REASONS).collect();
     // A reason with a place comes last, because the place may be long.
     reasons.sort_by_key(CollectionReason::names_place);
@@ -149,14 +158,22 @@ fn large_type(alloc: &AllocReport, own: &OwnModules) -> Option<LargeObjects> {
     let source = alloc.sources.first()?;
     let kind = source.kinds.iter().find(|row| row.kind == ObjectKind::Large)?;
     let row = source.types.iter().max_by_key(|row| row.large_bytes)?;
-    // Stacks come in order of their bytes, so a type's first stack allocates its large objects.
-    let stack = source.stacks.iter().find(|stack| stack.type_name == row.type_name)?;
+    let of_type = source.stacks.iter().filter(|stack| stack.type_name == row.type_name);
+    let mut places: BTreeMap<&Arc<Frame>, u64> = BTreeMap::new();
+    for stack in of_type.filter(|stack| stack.large_bytes > 0) {
+        let Some((_, frame)) = own.frame(&stack.frames) else { continue };
+        let sum = places.entry(frame).or_default();
+        *sum = sum.saturating_add(stack.large_bytes);
+    }
+    let place = places.into_iter().max_by_key(|(_, bytes)| *bytes);
     Some(LargeObjects {
         bytes: kind.bytes,
         allocations: kind.events,
         max_object_bytes: row.max_object_bytes,
         type_name: row.type_name.clone(),
-        place: own.frame(&stack.frames).map(|(_, frame)| own.place(frame)),
+        place: place
+            .filter(|(_, bytes)| is_worth_naming(*bytes, row.large_bytes))
+            .map(|(frame, _)| own.place(frame)),
     })
 }
 
@@ -216,9 +233,60 @@ fn growth(collections: &[Collection]) -> Option<CollectionReason> {
     })
 }
 
+/// Returns whether collections came because there was no room, and left a heap of the same size
+/// each time. The first ones may still have freed much.
+fn at_limit(collections: &[Collection]) -> Option<CollectionReason> {
+    let is_full = |row: &&Collection| {
+        matches!(row.reason, GcReason::OutOfSpaceSmall | GcReason::OutOfSpaceLarge)
+    };
+    let full = collections.iter().filter(is_full);
+    let sizes: Vec<u64> = full.filter_map(|row| row.heap_after_bytes).collect();
+    let (_, late) = sizes.split_at_checked(sizes.len() / 2)?;
+    let (least, most) = (*late.iter().min()?, *late.iter().max()?);
+    let is_level = percent(most.saturating_sub(least), most) <= MAX_CHANGE_AT_LIMIT_PERCENT;
+    (sizes.len() >= MIN_COLLECTIONS && is_level).then(|| CollectionReason::AtLimit {
+        collections: sizes.len() as u64,
+        after_bytes: late.last().copied().unwrap_or(most),
+    })
+}
+
 fn holes(collections: &[Collection]) -> Option<CollectionReason> {
     let last = collections.iter().rev().find(|row| row.fragmentation_percent.is_some())?;
     let (percent, pinned_objects) = (last.fragmentation_percent?, last.pinned_objects?);
     (percent >= MIN_HOLES_PERCENT && pinned_objects >= MIN_PINNED)
         .then_some(CollectionReason::Holes { percent, pinned_objects })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::GcTotals;
+
+    fn collection(reason: GcReason, heap_after_bytes: u64) -> Collection {
+        let heap_after_bytes = Some(heap_after_bytes);
+        Collection { reason, generation: 2, heap_after_bytes, ..Collection::default() }
+    }
+
+    #[test]
+    fn a_heap_at_its_limit_says_so() {
+        let full = [90, 100, 99, 100].map(|mib| collection(GcReason::OutOfSpaceSmall, mib << 20));
+        let mut report = GcReport {
+            schema: 1,
+            totals: GcTotals { count: 4, ..GcTotals::default() },
+            collections: full.into(),
+            partial: Vec::new(),
+        };
+        let alloc = AllocReport { schema: 1, sources: Vec::new() };
+        let own = OwnModules::default();
+        let finding = |report: &GcReport| collections(report, &alloc, &Places::default(), &own);
+        let text = finding(&report).unwrap().text();
+        let words = "4 came because there was no room, and left 100.0 MiB each time: the heap is";
+        assert!(text.contains(words), "{text}");
+        // A heap that the last collections empty has room, and so has one that need not ask.
+        report.collections[3].heap_after_bytes = Some(20 << 20);
+        assert_eq!(finding(&report), None);
+        report.collections =
+            [90, 100, 99, 100].map(|mib| collection(GcReason::AllocSmall, mib << 20)).into();
+        assert_eq!(finding(&report), None);
+    }
 }

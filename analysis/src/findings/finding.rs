@@ -8,6 +8,8 @@ use crate::words;
 
 /// Maximum number of findings of a summary.
 const MAX_FINDINGS: usize = 7;
+/// Maximum ratio of what a sentence counts to what its place stands for.
+const MAX_RATIO_OF_PLACE: u64 = 10;
 /// Minimum weight of a severe finding.
 const MIN_SEVERE_WEIGHT: f64 = 60.0;
 /// Minimum weight of a notable finding.
@@ -134,6 +136,12 @@ impl serde::Serialize for Numbers<'_> {
         let reported = |(name, number)| (name, ReportedNumber { number, command });
         to.collect_map(self.0.numbers().into_iter().map(reported))
     }
+}
+
+/// Returns whether a place that stands for `part` of the `whole` that a sentence counts is worth
+/// naming: a place that stands for less than a tenth explains nothing.
+pub(super) fn is_worth_naming(part: u64, whole: u64) -> bool {
+    part.saturating_mul(MAX_RATIO_OF_PLACE) >= whole
 }
 
 /// Returns the weight of a loss, such as pauses, waits or compilation, that takes this percentage

@@ -1,6 +1,6 @@
 //! Findings about waits for locks and handles that events show.
 
-use super::finding::{Finding, weight_of_lost_time};
+use super::finding::{Finding, is_worth_naming, weight_of_lost_time};
 use super::own::OwnModules;
 use crate::document::percent;
 use crate::fact::{Fact, Number, Place, Unit};
@@ -23,6 +23,8 @@ pub(super) fn lock_contention(
     let totals = &report.totals;
     let share = percent(totals.waits.total_ns, trace_ns);
     let most_wanted = report.locks.iter().max_by_key(|lock| lock.waits.total_ns);
+    let most_wanted =
+        most_wanted.filter(|lock| is_worth_naming(lock.waits.total_ns, totals.waits.total_ns));
     let place = most_wanted.filter(|lock| lock.open == 0).and_then(|lock| lock.stacks.first());
     let held = most_wanted.filter(|lock| lock.held.count > 0);
     let fact = Fact::LockContention {
@@ -41,7 +43,9 @@ pub(super) fn handle_waits(
     trace_ns: u64,
 ) -> Option<Finding> {
     let totals = &report.totals;
-    let place = report.places.first().filter(|place| !place.is_idle);
+    let place = report.places.first().filter(|place| {
+        !place.is_idle && is_worth_naming(place.waits.total_ns, totals.waits.total_ns)
+    });
     let of_all = trace_ns.saturating_mul(report.waiting_threads);
     let busy_ns = totals.waits.total_ns.saturating_sub(report.idle_ns);
     let share = percent(busy_ns, of_all);

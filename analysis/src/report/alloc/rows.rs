@@ -151,6 +151,9 @@ pub struct AllocStack {
     pub bytes: u64,
     /// Percentage of all bytes.
     pub percent: f64,
+    /// Bytes of large objects, included in `bytes`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub large_bytes: u64,
     /// Frames of the stack, innermost first; empty if stacks were not recorded.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
     pub frames: Vec<Arc<Frame>>,
@@ -179,10 +182,21 @@ pub struct AllocThread {
 }
 
 #[derive(Default)]
-struct TypeSums {
+struct KindSums {
     all: AllocSums,
     large: AllocSums,
     pinned: AllocSums,
+}
+
+impl KindSums {
+    fn add(&mut self, kind: ObjectKind, sums: &AllocSums) {
+        self.all.add(sums);
+        match kind {
+            ObjectKind::Large => self.large.add(sums),
+            ObjectKind::Pinned => self.pinned.add(sums),
+            ObjectKind::Small | ObjectKind::Other => {}
+        }
+    }
 }
 
 /// Sums of the allocations that pass the filter, by each key by which they are listed.
@@ -190,8 +204,8 @@ struct TypeSums {
 struct SummedAllocations<'r> {
     all: AllocSums,
     kinds: BTreeMap<ObjectKind, AllocSums>,
-    types: BTreeMap<&'r str, TypeSums>,
-    stacks: BTreeMap<(&'r [FrameHandle], &'r str), AllocSums>,
+    types: BTreeMap<&'r str, KindSums>,
+    stacks: BTreeMap<(&'r [FrameHandle], &'r str), KindSums>,
     threads: BTreeMap<ThreadHandle, AllocSums>,
 }
 
@@ -213,13 +227,9 @@ impl<'r> SummedAllocations<'r> {
             summed.all.add(sums);
             summed.kinds.entry(key.kind).or_default().add(sums);
             let row = summed.types.entry(name).or_default();
-            row.all.add(sums);
-            match key.kind {
-                ObjectKind::Large => row.large.add(sums),
-                ObjectKind::Pinned => row.pinned.add(sums),
-                ObjectKind::Small | ObjectKind::Other => {}
-            }
-            summed.stacks.entry((resolved.frames(key.stack), name)).or_default().add(sums);
+            row.add(key.kind, sums);
+            let frames = resolved.frames(key.stack);
+            summed.stacks.entry((frames, name)).or_default().add(key.kind, sums);
             summed.threads.entry(key.thread).or_default().add(sums);
         }
         summed
@@ -231,15 +241,16 @@ impl<'r> SummedAllocations<'r> {
 
     fn stacks(&self, resolved: &Resolved<'_>) -> Vec<AllocStack> {
         let mut stacks: Vec<_> = self.stacks.iter().collect();
-        stacks.sort_few_by_key(|(key, sums)| (Reverse(rounded(sums.bytes)), *key));
+        stacks.sort_few_by_key(|(key, sums)| (Reverse(rounded(sums.all.bytes)), *key));
         let mut shown = ShownFrames::new(resolved);
-        let row = |((frames, name), sums): (&(&[FrameHandle], &str), &AllocSums)| {
+        let row = |((frames, name), sums): (&(&[FrameHandle], &str), &KindSums)| {
             let (frames, guessed) = shown.names(frames);
             AllocStack {
                 type_name: (*name).to_owned(),
-                events: sums.events,
-                bytes: rounded(sums.bytes),
-                percent: self.percent(sums),
+                events: sums.all.events,
+                bytes: rounded(sums.all.bytes),
+                percent: self.percent(&sums.all),
+                large_bytes: rounded(sums.large.bytes),
                 frames,
                 guessed,
             }
@@ -291,7 +302,7 @@ impl AllocSource {
         let error = |sums: &AllocSums| is_random.then(|| rounded(sums.variance.sqrt()));
         let objects = |sums: &AllocSums| has_objects.then(|| rounded(sums.objects));
         let seconds = span_ns as f64 / 1e9;
-        let type_row = |(name, row): (&&str, &TypeSums)| AllocType {
+        let type_row = |(name, row): (&&str, &KindSums)| AllocType {
             type_name: (*name).to_owned(),
             events: row.all.events,
             bytes: rounded(row.all.bytes),
