@@ -1,6 +1,6 @@
 //! The finding about exceptions: how many were thrown, and how many of these were rethrown.
 
-use super::finding::Finding;
+use super::finding::{Finding, is_worth_naming};
 use super::own::OwnModules;
 use super::running::MIN_METHOD_PERCENT;
 use crate::fact::{Base, Fact, Number, ThrowCall, ThrownBy, Unit};
@@ -50,7 +50,7 @@ pub(super) fn exceptions(
             .then(|| Number::percent(throwing, Base::Running).estimated()),
         of_type: Number::count(first.count, Unit::Exceptions).in_member("types[].count"),
         type_name: first.type_name.clone(),
-        thrown_by: thrown_by(&first.stacks, own),
+        thrown_by: thrown_by(first.first_throws(), own),
     };
     // Samples do not show throwing that older runtimes do in native code.
     let cost = throwing.max(rate * EXCEPTION_PERCENT);
@@ -99,12 +99,15 @@ fn is_again(frame: &Frame) -> bool {
             && frame.type_name.starts_with("ExceptionDispatchInfo")
 }
 
-/// Returns the own method in which most exceptions of a type are thrown, and its call that throws
-/// most of them.
+/// Returns the own method in which most exceptions of a type begin, and its call that throws most
+/// of them; `None` if they begin in many methods. What an await throws again began elsewhere,
+/// unless nothing else is thrown.
 fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<ThrownBy> {
     let mut methods: BTreeMap<&Arc<Frame>, (u64, BTreeMap<ThrowCall, u64>)> = BTreeMap::new();
     let mut all = 0_u64;
-    for stack in stacks {
+    let begins = |stack: &&StackRow| !stack.frames.first().is_some_and(|frame| is_again(frame));
+    let is_thrown = stacks.iter().any(|stack| begins(&stack));
+    for stack in stacks.iter().filter(|stack| !is_thrown || begins(stack)) {
         all = all.saturating_add(stack.count);
         let Some((at, frame)) = own.frame(&stack.frames) else { continue };
         let (sum, calls) = methods.entry(frame).or_default();
@@ -119,6 +122,9 @@ fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<ThrownBy> {
         }
     }
     let (method, (sum, calls)) = methods.into_iter().max_by_key(|(_, (sum, _))| *sum)?;
+    if !is_worth_naming(sum, all) {
+        return None;
+    }
     let call = calls.into_iter().max_by_key(|(_, sum)| *sum).map(|(call, _)| call);
     Some(ThrownBy { place: own.place(method), call, is_all: sum == all })
 }
@@ -139,6 +145,21 @@ mod tests {
             StackRow { count: *count, frames, guessed: Vec::new() }
         };
         rows.iter().map(row).collect()
+    }
+
+    #[test]
+    fn exceptions_are_named_after_the_method_in_which_they_begin() {
+        let rows = stacks(&[(9, &[AWAITER, "Loop"]), (3, &["Read", "Loop"]), (3, &[AWAITER, "B"])]);
+        let own = OwnModules::default();
+        let by = thrown_by(&rows, &own).unwrap();
+        assert_eq!((by.place.frame.method.as_str(), by.is_all), ("Read", true));
+        let given = stacks(&[(4, &[AWAITER, "Connect"])]);
+        assert!(thrown_by(&given, &own).is_some());
+        let many: Vec<String> = (0..20).map(|at| format!("M{at}")).collect();
+        let many: Vec<(u64, [&str; 1])> = many.iter().map(|name| (1, [name.as_str()])).collect();
+        let many: Vec<(u64, &[&str])> =
+            many.iter().map(|(count, row)| (*count, &row[..])).collect();
+        assert_eq!(thrown_by(&stacks(&many), &own), None);
     }
 
     #[test]

@@ -97,6 +97,17 @@ pub struct ExceptionType {
     /// Number of stacks beyond those in `stacks`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub stacks_left_out: u64,
+    /// Stacks that threw exceptions for the first time, if others rethrew them by `throw;`.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    begun: Vec<StackRow>,
+}
+
+impl ExceptionType {
+    /// Returns the stacks that threw the exceptions for the first time, most frequent first, as far
+    /// as events tell: what an await rethrows is among them.
+    pub(crate) fn first_throws(&self) -> &[StackRow] {
+        if self.begun.is_empty() { &self.stacks } else { &self.begun }
+    }
 }
 
 /// Group of messages that differ only in numbers.
@@ -342,7 +353,7 @@ impl Report for Exceptions {
 
     fn finish(self, resolved: &Resolved<'_>) -> ExceptionsReport {
         let texts = resolved.model().texts();
-        let mut types: BTreeMap<String, (ThrowSite, Vec<(StackHandle, u64)>)> = BTreeMap::new();
+        let mut types: BTreeMap<String, (ThrowSite, Vec<StackOfSite>)> = BTreeMap::new();
         let mut all = ThrowSite::default();
         // Sorted, because the order of merging decides ties, and a hash map's differs from run to
         // run.
@@ -354,7 +365,7 @@ impl Report for Exceptions {
             }
             let row = types.entry(type_text(texts.get(*stored), resolved.names())).or_default();
             row.0.merge(site);
-            row.1.push((*stack, site.count));
+            row.1.push((*stack, site.count, site.rethrown));
             all.rate.merge(&site.rate);
             all.count = all.count.saturating_add(site.count);
             increase_all(&mut all.threads, &site.threads);
@@ -394,10 +405,13 @@ impl Report for Exceptions {
     }
 }
 
+/// Stack of a site, its exceptions, and how many of these were rethrown by `throw;`.
+type StackOfSite = (StackHandle, u64, u64);
+
 fn type_row(
     type_name: String,
     site: &ThrowSite,
-    stacks: Vec<(StackHandle, u64)>,
+    stacks: Vec<StackOfSite>,
     top: usize,
     resolved: &Resolved<'_>,
     frames: &mut ShownFrames<'_, '_>,
@@ -417,7 +431,14 @@ fn type_row(
     let spread = |of: fn(&Spreads) -> &Distribution| {
         site.spreads.as_deref().map_or_else(Spread::default, |spreads| of(spreads).spread())
     };
-    let (stacks, stacks_left_out) = stack_rows(frames, stacks, is_dispatch, top);
+    let thrown = |(stack, count, rethrown): &StackOfSite| {
+        let begun = count.saturating_sub(*rethrown);
+        (site.rethrown > 0 && begun > 0).then_some((*stack, begun))
+    };
+    let begun: Vec<_> = stacks.iter().filter_map(thrown).collect();
+    let all = stacks.into_iter().map(|(stack, count, _)| (stack, count));
+    let (stacks, stacks_left_out) = stack_rows(frames, all, is_dispatch, top);
+    let (begun, _) = stack_rows(frames, begun, is_dispatch, top);
     ExceptionType {
         type_name,
         count: site.count,
@@ -442,6 +463,7 @@ fn type_row(
             .collect(),
         stacks,
         stacks_left_out,
+        begun,
     }
 }
 
