@@ -15,13 +15,15 @@ use crate::heap::HeapReport;
 use crate::model::{Model, Moment, Resolved};
 use crate::report::{LogLevel, Recording, Report, ReportInput, StuckThreads};
 use crate::words;
-use nettrace_parser::{Event, Outcome};
+use nettrace_parser::{Event, Outcome, Version};
 
 /// Weight below which findings of a heap dump start; they come first because a dump is made for
 /// them.
 const HEAP_WEIGHT: u8 = 99;
 /// Weight of the finding that a recording ends in the middle.
 const CUT_OFF_WEIGHT: f64 = 100.0;
+/// Minimum weight of the finding that events were lost.
+const MIN_LOSSES_WEIGHT: f64 = 10.0;
 /// Weight of the finding about logged errors.
 const LOG_ERRORS_WEIGHT: f64 = 45.0;
 /// Maximum time from an exception to the end of the trace, in nanoseconds, for the exception to be
@@ -195,7 +197,8 @@ impl SummaryReport {
     }
 
     /// Adds findings about what the trace lacks: an end, and lost events. If events were lost or
-    /// damaged, findings that nothing is wrong are removed, because the evidence may be missing.
+    /// damaged, findings that nothing is wrong are removed, because the evidence may be missing, and
+    /// waits without end are, too, if the event of their end may be among the lost ones.
     /// `end` is how the process ended, if that is known.
     pub fn add_outcome(&mut self, outcome: &Outcome, end: Option<ProcessEnd>) {
         if !outcome.is_complete {
@@ -203,13 +206,15 @@ impl SummaryReport {
         }
         let lost = outcome.losses.total();
         if lost > 0 || outcome.damage.loss_count() > 0 {
-            self.findings.retain(|finding| finding.severity != Severity::Good);
+            self.findings.retain(|finding| {
+                finding.severity != Severity::Good && !may_be_over(&finding.fact, outcome)
+            });
         }
         if lost > 0 {
             let all = lost.saturating_add(self.events);
             let share = Number::share(lost, all, Base::Events);
             let lost = Number::count(lost, Unit::Events);
-            let weight = 60.0 + share.value;
+            let weight = weight_of_losses(share.value);
             self.findings.push(Finding::new(Fact::LostEvents { lost, share }, weight));
         }
         finding::rank(&mut self.findings);
@@ -223,6 +228,31 @@ impl SummaryReport {
             last_method: self.last_seen.method.clone(),
         };
         Finding::new(fact, CUT_OFF_WEIGHT)
+    }
+}
+
+/// Returns whether a wait that is said to last to the end of the trace may be over, because the
+/// event of its end may be lost. `outcome` has losses or damage.
+fn may_be_over(fact: &Fact, outcome: &Outcome) -> bool {
+    // A thread writes the end of its own wait for a lock. Version 6 numbers threads itself.
+    let has_os_ids = matches!(outcome.version, Some(Version::V4));
+    let is_unsure = outcome.damage.loss_count() > 0 || !has_os_ids;
+    let lost = |id: &u64| is_unsure || outcome.losses.by_thread().any(|(thread, _)| thread == *id);
+    match fact {
+        // Any thread may write that an await is over.
+        Fact::EndlessAwaits { .. } => true,
+        Fact::EndlessLockWait { thread_id, .. } => thread_id.as_ref().is_none_or(lost),
+        Fact::Deadlock { thread_ids, .. } => thread_ids.iter().any(lost),
+        _ => false,
+    }
+}
+
+/// Returns the weight of lost events that are this percentage of all: severe from 1 % on, notable
+/// from 0.1 % on, and less for fewer, which change no count that a reader compares.
+fn weight_of_losses(percent: f64) -> f64 {
+    match percent {
+        1.0.. => 60.0 + percent,
+        _ => (60.0 + 30.0 * percent.log10()).max(MIN_LOSSES_WEIGHT),
     }
 }
 
@@ -329,4 +359,27 @@ fn last_exception(reports: &Overviewed, duration_ns: u64) -> Option<String> {
     let since = i64::try_from(duration_ns.saturating_sub(LAST_NANOS)).unwrap_or(i64::MAX);
     let thrown = reports.exceptions.types.iter().filter(|row| row.last_ns >= since);
     thrown.max_by_key(|row| row.last_ns).map(|row| row.type_name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::finding::Finding;
+
+    #[test]
+    fn lost_events_are_as_severe_as_they_are_many() {
+        let severity = |lost: u64, all: u64| {
+            let share = Number::share(lost, all, Base::Events);
+            let weight = weight_of_losses(share.value);
+            let lost = Number::count(lost, Unit::Events);
+            let finding = Finding::new(Fact::LostEvents { lost, share }, weight);
+            (finding.severity, finding.text())
+        };
+        let (minor, text) = severity(1, 100_000);
+        assert_eq!(minor, Severity::Minor);
+        assert_eq!(text, "1 event was lost, less than 0.1 % of all: counts are too low");
+        assert_eq!(severity(200, 100_000).0, Severity::Notable);
+        assert_eq!(severity(1_000, 100_000).0, Severity::Severe);
+        assert_eq!(severity(1_999, 100_000).0, Severity::Severe);
+    }
 }

@@ -35,7 +35,11 @@ pub(crate) fn sentence(fact: &Fact) -> String {
         Fact::LostEvents { lost, share } => {
             let were = if lost.whole() == 1 { "was" } else { "were" };
             let lost = counted(lost, "event");
-            format!("{lost} {were} lost, {:.1} % of all: counts are too low", share.value)
+            let share = match share.value {
+                ..0.1 => "less than 0.1 %".to_owned(),
+                share => format!("{share:.1} %"),
+            };
+            format!("{lost} {were} lost, {share} of all: counts are too low")
         }
         Fact::CutOff { after: time, process_end, last_exception, last_method } => {
             let how = process_end.as_ref().map_or_else(
