@@ -203,8 +203,12 @@ facts! {
             compiling: Number,
             /// Number of compiled methods.
             methods: Number,
-            /// Time of compiling in percent of the trace.
+            /// Time of compiling, without what was compiled in the background, in percent of the
+            /// trace.
             share: Number,
+            /// Time of compiling in the background, which takes nothing from the program, if it is
+            /// a tenth of all.
+            background: Option<Number>,
             /// Number of compiled methods that the program made while it ran, if these are many.
             dynamic_methods: Option<Number>,
             /// Time of compiling dynamic methods, if these are many.

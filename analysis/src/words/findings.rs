@@ -313,6 +313,7 @@ fn compilation(fact: &Fact) -> String {
         compiling,
         methods,
         share,
+        background,
         dynamic_methods,
         compiling_dynamic,
         asked_by,
@@ -320,6 +321,9 @@ fn compilation(fact: &Fact) -> String {
     else {
         return String::new();
     };
+    let background = background.as_ref().map_or_else(String::new, |background| {
+        format!(", {} of it in the background", duration(background))
+    });
     let dynamic = match (dynamic_methods, compiling_dynamic) {
         (Some(methods), Some(time)) => format!(
             "; {} of them dynamic, {}{}",
@@ -330,7 +334,7 @@ fn compilation(fact: &Fact) -> String {
         _ => String::new(),
     };
     format!(
-        "{} compiled in {}: {:.1} % of the time{dynamic}",
+        "{} compiled in {}{background}: {:.1} % of the time{dynamic}",
         counted(methods, "method"),
         duration(compiling),
         share.value
