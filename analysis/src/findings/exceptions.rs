@@ -3,6 +3,7 @@
 use super::finding::{Finding, is_worth_naming};
 use super::own::OwnModules;
 use super::running::MIN_METHOD_PERCENT;
+use crate::document::percent;
 use crate::fact::{Base, Fact, Number, ThrowCall, ThrownBy, Unit};
 use crate::model::{Frame, public_call};
 use crate::report::{ExceptionsReport, StackRow};
@@ -52,9 +53,19 @@ pub(super) fn exceptions(
         type_name: first.type_name.clone(),
         thrown_by: thrown_by(first.first_throws(), own),
     };
-    // Samples do not show throwing that older runtimes do in native code.
-    let cost = throwing.max(rate * EXCEPTION_PERCENT);
+    // Samples do not show throwing that older runtimes do in native code. Of a deep stack it takes
+    // longer than an exception usually does, which the events of catch blocks show.
+    let cost = throwing.max(rate * EXCEPTION_PERCENT).max(percent(until_caught(report), trace_ns));
     Some(Finding::new(fact, MIN_WEIGHT + 0.8 * cost.min(100.0)))
+}
+
+/// Returns the time from throws to catch blocks, summed over exceptions, in nanoseconds, without
+/// the program's own code that runs meanwhile.
+fn until_caught(report: &ExceptionsReport) -> u64 {
+    report.types.iter().fold(0, |sum: u64, row| {
+        let own = row.in_filter.total_ns.saturating_add(row.in_finally.total_ns);
+        sum.saturating_add(row.to_catch.total_ns.saturating_sub(own))
+    })
 }
 
 /// Returns the number of exceptions of a type that were rethrown, because an awaiting method throws

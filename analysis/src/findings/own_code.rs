@@ -112,6 +112,14 @@ fn is_helper(frame: &Frame) -> bool {
 /// Returns whether a frame is a helper whose only purpose is to throw.
 fn is_thrower(frame: &Frame) -> bool {
     frame.bare_method().starts_with("Throw") && !Folding::is_own(frame)
+/// Returns whether a frame throws what a task holds, for the method that awaits the task.
+fn is_rethrower(frame: &Frame) -> bool {
+    let method = frame.bare_method();
+    frame.namespace == "System.Runtime.CompilerServices"
+        && (method.starts_with("ThrowForNonSuccess") || method.starts_with("HandleNonSuccess"))
+        || frame.is_method_of("ExceptionDispatchInfo", "Throw")
+}
+
 }
 
 /// Framework types whose methods are called only by other framework methods.
@@ -495,7 +503,8 @@ impl FrameFacts {
                 || IO_TYPES.contains(&&*frame.type_name),
             throws: is_in("System.Runtime", "EH")
                 || frame.type_name.ends_with("Exception") && method == ".ctor"
-                || is_thrower(frame),
+                || is_thrower(frame)
+                || is_rethrower(frame),
             emits: is_in("System.Reflection.Emit", "DynamicMethod"),
             compiles: is_being_compiled(frame),
             finalizes: FINALIZERS.contains(&method),
