@@ -246,8 +246,9 @@ facts! {
             /// Number of samples in native calls, which may not have run, if these are most
             /// samples.
             native_samples: Option<Number>,
-            /// Share of the running time without the spinning of idle workers, if they spin much.
-            share_without_spinning: Option<Number>,
+            /// Time for which idle pool workers spun, which is not part of the running time, if it
+            /// is a tenth of both together.
+            idle_spinning: Option<Number>,
             /// Number of dynamic methods of the program, if the method's time goes to making them.
             dynamic_methods: Option<Number>,
         }

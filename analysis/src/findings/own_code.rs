@@ -1,17 +1,17 @@
 //! CPU time of the program's own methods, and of what they call. A sample counts for the innermost
 //! own method on its stack, because that method caused what the framework does below it.
 
-use super::finding::{Finding, weight_of_lost_time, weight_of_running_time};
+use super::finding::{Finding, is_worth_naming, weight_of_lost_time, weight_of_running_time};
 use super::hangs::Blocked;
 use super::own::{OwnModules, is_package};
 use super::running::MIN_METHOD_PERCENT;
 use crate::document::percent;
 use crate::fact::{Base, Fact, HotCall, MethodCaller, Number, Unit};
 use crate::model::{
-    Folding, Frame, FrameHandle, Kind, Mode, ProfileKey, Resolved, Running as Certainty,
-    StackHandle, ThreadHandle, Totals, WaitFor, is_compiled_handler, is_for_recording, public_call,
+    Folding, Frame, FrameHandle, Kind, ProfileKey, Resolved, Running as Certainty, StackHandle,
+    ThreadHandle, Totals, WaitFor, is_compiled_handler, is_for_recording, public_call,
 };
-use crate::report::is_pool_worker;
+use crate::report::{is_pool_worker, notable_spinning, spins_idly};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -32,8 +32,6 @@ const MIN_LOCK_WAITS_PERCENT: f64 = 5.0;
 /// Maximum ratio of the longest wait of pool workers to their longest wait for tasks; up to it, the
 /// finding names the wait for tasks.
 const MAX_TIMES_LONGER: u64 = 10;
-/// Minimum time that idle workers spin, in percent of the running time, for the finding to say so.
-const MIN_SPINNING_PERCENT: f64 = 10.0;
 /// Minimum number of dynamic methods for the finding to count them.
 const MIN_DYNAMIC: u64 = 100;
 /// Type name of dynamic methods: the ones that a program makes while it runs.
@@ -112,14 +110,14 @@ fn is_helper(frame: &Frame) -> bool {
 /// Returns whether a frame is a helper whose only purpose is to throw.
 fn is_thrower(frame: &Frame) -> bool {
     frame.bare_method().starts_with("Throw") && !Folding::is_own(frame)
+}
+
 /// Returns whether a frame throws what a task holds, for the method that awaits the task.
 fn is_rethrower(frame: &Frame) -> bool {
     let method = frame.bare_method();
     frame.namespace == "System.Runtime.CompilerServices"
         && (method.starts_with("ThrowForNonSuccess") || method.starts_with("HandleNonSuccess"))
         || frame.is_method_of("ExceptionDispatchInfo", "Throw")
-}
-
 }
 
 /// Framework types whose methods are called only by other framework methods.
@@ -157,6 +155,9 @@ pub(super) struct OwnCode {
     starts: BTreeMap<FrameHandle, u64>,
     /// Waits of pool workers for anything but work, by whether they wait for a task and by method.
     pool_waits: BTreeMap<(bool, FrameHandle), PoolWait>,
+    /// Time in which pool workers waited, or may have: waits for anything but work, and samples
+    /// whose code has no name.
+    may_be_blocked: u64,
     /// Time in which idle pool workers spun.
     spun_idly: u64,
     /// Time in which exceptions were thrown; a part of `nanos`.
@@ -198,6 +199,9 @@ impl OwnCode {
                 code.add_wait(resolved, &place, key, totals);
                 continue;
             };
+            if place.is_nameless {
+                code.may_be_blocked = code.may_be_blocked.saturating_add(totals.weight);
+            }
             code.nanos = code.nanos.saturating_add(totals.weight);
             code.samples = code.samples.saturating_add(totals.samples);
             if place.throws {
@@ -239,11 +243,15 @@ impl OwnCode {
         totals: &Totals,
     ) {
         let what = resolved.waits_for(key.stack, key.mode);
-        if key.mode == Mode::Managed && place.spins_idly {
+        if spins_idly(resolved, key.stack, key.mode) {
             self.spun_idly = self.spun_idly.saturating_add(totals.weight);
         }
+        let is_blocked = what != Some(WaitFor::Work) && place.is_in_pool;
+        if is_blocked {
+            self.may_be_blocked = self.may_be_blocked.saturating_add(totals.weight);
+        }
         let Some(method) = place.method else { return };
-        if what != Some(WaitFor::Work) && place.is_in_pool {
+        if is_blocked {
             let is_for_task = what == Some(WaitFor::Task);
             let row = self.pool_waits.entry((is_for_task, method)).or_default();
             row.nanos = row.nanos.saturating_add(totals.weight);
@@ -266,7 +274,8 @@ impl OwnCode {
         }
     }
 
-    /// Returns the method in which pool workers waited most for anything but work.
+    /// Returns the method in which pool workers waited most for anything but work; `None` if that
+    /// is little of the time in which they may have waited.
     pub(super) fn blocked_workers<'r>(&self, resolved: &'r Resolved<'_>) -> Option<Blocked<'r>> {
         // Waits for tasks starve a pool, unless they are short beside other waits.
         let most = |is: &dyn Fn(bool) -> bool| {
@@ -277,6 +286,9 @@ impl OwnCode {
         let for_task = most(&|for_task| for_task);
         let is_enough = |row: &PoolWait| row.nanos.saturating_mul(MAX_TIMES_LONGER) >= all.1.nanos;
         let ((_, method), row) = for_task.filter(|(_, row)| is_enough(row)).unwrap_or(all);
+        if !is_worth_naming(row.nanos, self.may_be_blocked) {
+            return None;
+        }
         let call = row.calls.iter().max_by_key(|(call, nanos)| (**nanos, Reverse(**call)));
         let call = call.and_then(|(call, _)| resolved.frame(*call));
         Some(Blocked {
@@ -354,14 +366,13 @@ impl OwnCode {
             return None;
         }
         let native = row.samples.saturating_sub(row.certain);
-        // Spinning takes processor time, too.
-        let all = self.nanos.saturating_add(self.spun_idly);
-        let is_spinning = percent(self.spun_idly, all) >= MIN_SPINNING_PERCENT;
-        let share = |of: u64| Number::share(row.nanos, of, Base::Running).estimated();
-        let shown = share(if is_spinning { all } else { self.nanos });
-        if shown.value < MIN_METHOD_PERCENT {
+        // Spinning takes processor time, too, so a method is notable only beside it.
+        let spinning = notable_spinning(self.spun_idly, self.nanos);
+        let all = self.nanos.saturating_add(spinning.unwrap_or(0));
+        if percent(row.nanos, all) < MIN_METHOD_PERCENT {
             return None;
         }
+        let share = Number::share(row.nanos, self.nanos, Base::Running).estimated();
         let is_most = |nanos: u64| nanos.saturating_mul(2) >= row.nanos;
         let dynamic = match percent(row.emitting, row.nanos) >= MIN_CALL_PERCENT {
             true => dynamic_methods(resolved),
@@ -370,10 +381,11 @@ impl OwnCode {
         let samples = |count: u64| Number::count(count, Unit::Samples);
         let fact = Fact::OwnMethod {
             ran: Number::nanos(row.nanos).estimated().in_member("methods[].self_ns"),
-            share: shown,
+            share: share.in_member("methods[].self_percent"),
             samples: samples(row.samples).in_member("methods[].self_samples"),
             native_samples: (is_enough && native > row.certain).then(|| samples(native)),
-            share_without_spinning: is_spinning.then(|| share(self.nanos)),
+            idle_spinning: spinning
+                .map(|nanos| Number::nanos(nanos).estimated().in_member("idle_spinning_ns")),
             dynamic_methods: dynamic.map(|methods| Number::count(methods, Unit::Methods)),
             place: own.place(resolved.frame(*method)?),
             is_few: !is_enough,
@@ -384,7 +396,7 @@ impl OwnCode {
             },
             call: row.call(resolved),
         };
-        Some(Finding::new(fact, weight_of_running_time(shown.value)))
+        Some(Finding::new(fact, weight_of_running_time(share.value)))
     }
 
     /// Returns the method with most time, of the methods with at least a tenth of their samples
@@ -461,7 +473,8 @@ struct OwnPlace {
     finalizes: bool,
     is_in_timer: bool,
     is_in_pool: bool,
-    spins_idly: bool,
+    /// Whether the innermost frame has no name, and no frame is own.
+    is_nameless: bool,
 }
 
 /// What the names of a frame tell.
@@ -480,8 +493,7 @@ struct FrameFacts {
     finalizes: bool,
     is_timer: bool,
     is_of_tasks: bool,
-    is_idle: bool,
-    is_idle_spin: bool,
+    is_nameless: bool,
 }
 
 impl FrameFacts {
@@ -510,8 +522,7 @@ impl FrameFacts {
             finalizes: FINALIZERS.contains(&method),
             is_timer: is_in("System.Threading", "TimerQueueTimer"),
             is_of_tasks: is_below("System.Threading.Tasks"),
-            is_idle: is_in("System.Threading", "LowLevelLifoSemaphore") && method == "Wait",
-            is_idle_spin: is_in("System.Threading", "LowLevelSpinWaiter") && method == "Wait",
+            is_nameless: !frame.is_named(),
         }
     }
 }
@@ -545,8 +556,7 @@ impl OwnPlace {
             is_in_timer: frames.iter().any(|frame| fact(frame).is_timer)
                 && !frames.iter().any(|frame| fact(frame).is_of_tasks),
             is_in_pool: is_pool_worker(frames, resolved),
-            spins_idly: frames.first().is_some_and(|leaf| fact(leaf).is_idle)
-                || frames.iter().any(|frame| fact(frame).is_idle_spin),
+            is_nameless: at.is_none() && frames.first().is_some_and(|leaf| fact(leaf).is_nameless),
         }
     }
 }

@@ -114,6 +114,7 @@ pub use outcome::{DamageRow, OutcomeReport};
 pub use pass::{ReportPass, Reported};
 pub use rate::Rate;
 pub use running::{ProcessorLimit, RunningSamples};
+pub(crate) use running::{notable_spinning, spins_idly};
 pub use series::SeriesPoint;
 pub use set::{Reports, Resolving};
 pub use sql::{Sql, SqlPlace, SqlReport, SqlRequests, SqlSource, SqlStatement};

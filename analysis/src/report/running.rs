@@ -1,6 +1,36 @@
 //! How certain it is that the threads of samples ran.
 
-use crate::model::{FrameHandle, Model, ProfileKey, Resolved, Running, Totals};
+use crate::document::percent;
+use crate::model::{
+    Frame, FrameHandle, Mode, Model, ProfileKey, Resolved, Running, StackHandle, Totals,
+};
+
+/// Minimum time that idle pool workers spin, in percent of this and the running time together, for
+/// a document to state the time.
+const MIN_SPINNING_PERCENT: f64 = 10.0;
+
+/// Returns whether a stack is of a pool worker that has no work and spins before it sleeps.
+pub(crate) fn spins_idly(resolved: &Resolved<'_>, stack: StackHandle, mode: Mode) -> bool {
+    let is = |frame: &FrameHandle, type_name: &str| {
+        let is = |frame: &Frame| {
+            frame.namespace == "System.Threading"
+                && frame.type_name == type_name
+                && frame.bare_method() == "Wait"
+        };
+        resolved.frame(*frame).is_some_and(|frame| is(frame))
+    };
+    let frames = resolved.frames(stack);
+    mode == Mode::Managed
+        && (frames.first().is_some_and(|leaf| is(leaf, "LowLevelLifoSemaphore"))
+            || frames.iter().any(|frame| is(frame, "LowLevelSpinWaiter")))
+}
+
+/// Returns the time for which idle pool workers spun; `None` if it is less than a tenth of this and
+/// the running time together.
+pub(crate) fn notable_spinning(spun_ns: u64, running_ns: u64) -> Option<u64> {
+    let all = spun_ns.saturating_add(running_ns);
+    (percent(spun_ns, all) >= MIN_SPINNING_PERCENT).then_some(spun_ns)
+}
 
 /// Numbers of CPU samples, by how certain it is that their thread ran.
 ///
@@ -56,6 +86,8 @@ pub(super) struct SampleSums {
     pub running: RunningSamples,
     /// Time of threads that are not known to have waited, in nanoseconds.
     running_ns: u64,
+    /// Time for which idle pool workers spun, in nanoseconds.
+    spun_ns: u64,
     /// Samples of threads that waited, whether or not the filter selects them.
     pub waiting: Totals,
     /// Number of selected samples whose stack lacks its outermost frames.
@@ -76,6 +108,9 @@ impl SampleSums {
     ) -> Option<&'r [FrameHandle]> {
         if resolved.is_waiting(key.stack, key.mode) {
             self.waiting.add(totals);
+            if spins_idly(resolved, key.stack, key.mode) {
+                self.spun_ns = self.spun_ns.saturating_add(totals.weight);
+            }
         }
         let frames = resolved.selected(key.stack, key.mode)?;
         let add = |sum: &mut u64, samples: u64| *sum = sum.saturating_add(samples);
@@ -100,6 +135,10 @@ impl SampleSums {
             }
         }
         Some(frames)
+    }
+
+    pub(super) fn idle_spinning_ns(&self) -> Option<u64> {
+        notable_spinning(self.spun_ns, self.running_ns)
     }
 
     pub(super) fn processor_limit(&self, model: &Model) -> Option<ProcessorLimit> {

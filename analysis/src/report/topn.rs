@@ -116,6 +116,10 @@ pub struct TopN {
     pub waiting_samples: u64,
     /// Time of the waiting samples, in nanoseconds.
     pub waiting_ns: u64,
+    /// Part of `waiting_ns` in which idle workers of the thread pool spun before they slept, which
+    /// takes processor time; `None` if it is less than a tenth of this and the running time.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub idle_spinning_ns: Option<u64>,
     /// First and last time that [`MethodRow::when`] covers, in nanoseconds since the session's
     /// start. `None` if the analysis does not keep the distribution over time.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -296,6 +300,7 @@ impl TopN {
             processor_limit: sums.processor_limit(model),
             waiting_samples: sums.waiting.samples,
             waiting_ns: sums.waiting.weight,
+            idle_spinning_ns: sums.idle_spinning_ns(),
             when_extent_ns: profile.when().map(When::extent_nanos),
             clock: profile.clock(),
             samples_without_stack: all.without_stack,

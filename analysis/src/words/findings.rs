@@ -235,7 +235,7 @@ fn own_method(fact: &Fact) -> String {
         share,
         samples,
         native_samples,
-        share_without_spinning,
+        idle_spinning,
         dynamic_methods,
         place,
         is_few,
@@ -250,8 +250,8 @@ fn own_method(fact: &Fact) -> String {
     let native = native_samples.as_ref().map_or_else(String::new, |native| {
         format!(", {} in native calls, which may not have run", count(native))
     });
-    let spinning = share_without_spinning.as_ref().map_or_else(String::new, |share| {
-        format!("; {:.0} % without the spinning of idle workers", share.value)
+    let spinning = idle_spinning.as_ref().map_or_else(String::new, |spinning| {
+        format!("; without {} in which idle workers spun", duration(spinning))
     });
     let called_by = match called_by {
         Some(MethodCaller::Finalizer) => ", on the finalizer's thread",

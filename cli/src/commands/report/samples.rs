@@ -88,6 +88,7 @@ pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
     always_in(&top.always_in, context)?;
     processors(top.processor_limit, context)?;
     waiting(&top.state, top.waiting_samples, top.waiting_ns, context)?;
+    spinning(top, context)?;
     nameless(top, context)?;
     guesses(top.guessed_frames, context)
 }
@@ -292,6 +293,17 @@ fn waiting(
         "{} more in which threads waited ({}): --state waiting shows where, --state all counts both",
         units::duration(i64::try_from(nanos).unwrap_or(i64::MAX)),
         units::counted(samples, "sample"),
+    );
+    prose(context, &Paint::default(), &line)
+}
+
+/// Says how much of the waiting time idle workers of the thread pool spun.
+fn spinning(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
+    let spun = top.idle_spinning_ns.filter(|_| top.state == CountedStates::Running);
+    let Some(nanos) = spun else { return Ok(()) };
+    let line = format!(
+        "in {} of that, idle workers of the thread pool spun, which takes processor time",
+        units::duration(i64::try_from(nanos).unwrap_or(i64::MAX)),
     );
     prose(context, &Paint::default(), &line)
 }
