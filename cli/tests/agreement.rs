@@ -297,8 +297,63 @@ fn pointer(about: &str) -> &'static str {
     }
 }
 
+/// Returns the values at a path such as `locks[].held.p50_ns`, each with the name of its row; what
+/// follows ` → `, such as `native call`, is no part of the name.
+fn values_at<'v>(document: &'v Value, path: &str) -> Vec<(&'v str, f64)> {
+    match path.split_once("[].") {
+        None => {
+            let value = document.pointer(&format!("/{}", path.replace('.', "/")));
+            let name = document["name"].as_str().unwrap_or_default();
+            let name = name.split(" → ").next().unwrap_or(name);
+            value.and_then(Value::as_f64).map(|value| (name, value)).into_iter().collect()
+        }
+        Some((list, member)) => {
+            let rows = document.pointer(&format!("/{}", list.replace('.', "/")));
+            let rows = rows.and_then(Value::as_array).into_iter().flatten();
+            rows.flat_map(|row| values_at(row, member)).collect()
+        }
+    }
+}
+
+/// Asserts that each number of a finding that names a member of a report is there: as a value, or
+/// as the sum of a method's rows or of all rows.
+fn numbers(
+    trace: &TraceReports,
+    finding: &Value,
+    documents: &mut BTreeMap<String, Value>,
+    doubts: &mut Doubts,
+) {
+    for (name, number) in finding["numbers"].as_object().unwrap() {
+        let (Some(command), Some(member)) = (number["report"].as_str(), number["member"].as_str())
+        else {
+            continue;
+        };
+        let document = documents.entry(command.to_owned()).or_insert_with(|| {
+            let words: Vec<&str> = command.split(' ').collect();
+            nettrace(&[&words[..], &[trace.path.as_str(), "--json"]].concat()).json()
+        });
+        let values = values_at(document, member);
+        let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
+        for (row, value) in &values {
+            *sums.entry(*row).or_default() += value;
+        }
+        let due = number["value"].as_f64().unwrap();
+        let all: f64 = sums.values().sum();
+        let mut each =
+            values.iter().map(|(_, value)| *value).chain(sums.into_values()).chain([all]);
+        let is_there = each.any(|value| (value - due).abs() <= due.abs() / 1e6);
+        doubts.same(
+            &format!("{} `{name}` {due} is in `{member}` of `{command}`", finding["kind"]),
+            is_there.into(),
+            1,
+        );
+    }
+}
+
 fn summary(trace: &TraceReports, doubts: &mut Doubts) {
+    let mut documents = BTreeMap::new();
     for finding in trace.rows("summary", "/findings") {
+        numbers(trace, finding, &mut documents, doubts);
         let text = |member: &str| finding[member].text();
         let (about, value) = (text("about"), finding["value"].int());
         let mut words: Vec<&str> = text("command").split(' ').collect();
