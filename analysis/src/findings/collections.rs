@@ -280,7 +280,7 @@ mod tests {
         let own = OwnModules::default();
         let finding = |report: &GcReport| collections(report, &alloc, &Places::default(), &own);
         let text = finding(&report).unwrap().text();
-        let words = "4 came because there was no room, and left 100.0 MiB each time: the heap is";
+        let words = "4 came because there was no room, and left 100 MiB each time: the heap is";
         assert!(text.contains(words), "{text}");
         // A heap that the last collections empty has room, and so has one that need not ask.
         report.collections[3].heap_after_bytes = Some(20 << 20);
