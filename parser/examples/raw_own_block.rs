@@ -10,7 +10,7 @@ use nettrace_parser::raw::{self, FaultAt, Parsed};
 /// A remark's time in ticks, and its text.
 type Remark<'a> = (u64, &'a [u8]);
 
-/// Reads the content of a block of remarks: ticks and a text for each.
+/// Reads the content of a block of remarks. Each remark is a time in ticks and a text.
 fn remarks(content: &[u8]) -> Parsed<'_, Vec<Remark<'_>>> {
     all_consuming(many0((raw::varuint64, raw::string_v6))).parse(content)
 }

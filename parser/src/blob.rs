@@ -21,9 +21,9 @@ use nettrace_guid::Guid;
 /// ([FORMAT.md 5](crate::format_guide#5), [6.2](crate::format_guide#6.2),
 /// [6.3](crate::format_guide#6.3), [7.4](crate::format_guide#7.4)).
 ///
-/// A compressed header stores only what differs from the previous header of the block, so
-/// decoding starts with a copy of that header; with [`BlobHeader::default`], all zeros, for
-/// the first of a block. Headers of fixed size store every field.
+/// A compressed header stores only what differs from the previous header of the block, so decoding
+/// starts with a copy of that header. For the first blob of a block it starts with
+/// [`BlobHeader::default`], which is all zeros. Headers of fixed size store every field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct BlobHeader {
@@ -36,19 +36,19 @@ pub struct BlobHeader {
     pub thread: u64,
     /// Id of the thread that wrote the event; in version 6 the thread's index.
     pub capture_thread: u64,
-    /// Processor; `u32::MAX` if unknown.
+    /// Number of the processor on which the event was written; `u32::MAX` if unknown.
     pub processor: u32,
-    /// Stack id; 0 in version 3, where the stack follows the payload.
+    /// Id of the event's stack; 0 in version 3, where the stack follows the payload.
     pub stack: u32,
-    /// Ticks of the event clock.
+    /// Time of the event, in ticks of the event clock.
     pub timestamp: u64,
-    /// Activity id; zero in version 6, where a label carries it.
+    /// Activity id of the event; zero in version 6, where a label stores it.
     pub activity: Guid,
-    /// Related activity id; zero in version 6.
+    /// Related activity id of the event; zero in version 6, where a label stores it.
     pub related_activity: Guid,
     /// Size in bytes of the stack that follows the payload; version 3 only.
     pub stack_size: u32,
-    /// Id of the label list; 0 for none. Version 6 only.
+    /// Id of the event's label list; 0 if it has none. Version 6 only.
     pub label_list: u32,
     /// Size of the payload in bytes.
     pub payload_size: u32,

@@ -18,8 +18,8 @@ pub(crate) fn before(whole: &[u8], rest: &[u8]) -> usize {
     whole.len().saturating_sub(rest.len())
 }
 
-/// Number of fixed size, or an array of such numbers. Streams store them in little-endian
-/// order.
+/// Type of a number of fixed size, or of an array of such numbers. Streams store them in
+/// little-endian order.
 pub trait Number: Pod {
     /// Converts a little-endian number to the byte order of the machine.
     fn from_le(stored: Self) -> Self;

@@ -58,8 +58,8 @@ impl Clock {
         Some((since * NANOS_PER_SECOND).div_euclid(i128::from(self.frequency)))
     }
 
-    /// Returns UTC as nanoseconds since 1970-01-01, in steps of 100 ns. `None` if the
-    /// start date or the frequency is unusable, and for the ticks `i64::MAX` and `u64::MAX`,
+    /// Converts ticks to UTC. Returns nanoseconds since 1970-01-01, in steps of 100 ns. `None` if
+    /// the start date or the frequency is unusable, and for the ticks `i64::MAX` and `u64::MAX`,
     /// which stand for an unknown end.
     #[expect(
         clippy::arithmetic_side_effects,

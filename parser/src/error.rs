@@ -123,8 +123,8 @@ pub enum Fault {
     UnknownLayout,
     /// A block of this unknown kind (version 6); it was skipped.
     UnknownBlock(u8),
-    /// A block of this kind whose rows are those of another kind. It was read as a block of that
-    /// kind.
+    /// A block of this kind that was read as a block of another kind, because its rows are of the
+    /// other kind.
     ChangedKind(u8),
     /// This many bytes follow the end of the stream.
     TrailingBytes(u64),

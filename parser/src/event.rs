@@ -230,7 +230,7 @@ impl<'r> Event<'r> {
         self.context.clock.nanos_since_start(self.header.timestamp)
     }
 
-    /// Returns UTC as nanoseconds since 1970-01-01; see
+    /// Returns the time of the event in UTC, as nanoseconds since 1970-01-01; see
     /// [`Clock::unix_nanos`](crate::Clock::unix_nanos).
     #[inline]
     pub fn unix_nanos(&self) -> Option<i128> {
@@ -485,7 +485,8 @@ fn labelled_catalog(
     }
 }
 
-/// Returns the activity id in the labels (version 6); zero if there is none.
+/// Returns the activity id, or if `is_related` the related activity id, in the labels (version 6);
+/// zero if there is none.
 #[cold]
 #[inline(never)]
 fn activity_label(context: &Context, place: LabelPlace, is_related: bool) -> Guid {

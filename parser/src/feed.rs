@@ -38,8 +38,8 @@ use std::io;
 ///
 /// # With an async runtime
 ///
-/// The task that reads the socket owns the feed, so no lock is needed. With tokio, `read` below is `AsyncReadExt::read`; for a timeout, use
-/// `tokio::time::timeout`:
+/// The task that reads the socket owns the feed, so no lock is needed. With tokio, `read` below is
+/// `AsyncReadExt::read`; for a timeout, use `tokio::time::timeout`:
 ///
 /// ```
 /// # use std::future::Future;

@@ -5,12 +5,12 @@
 //!
 //! - Versions 4 and 5 identify threads by OS ids, which are reused. A thread is known to have
 //!   ended when the next sequence point does not list it. So [`ThreadNumbers`] has the number
-//!   of sequence points before the thread's last event. A number that falls belongs to a new
-//!   thread with an old id, and does not mean 2^32 lost events. Version 6 identifies threads by
-//!   indexes that rows define and remove, so a number that falls is damage.
-//! - One damaged byte can make it look as if billions of events were lost. A later number or a
-//!   sequence point may show that a number was wrong. So gaps are kept until the next sequence
-//!   point, and their losses can be taken back ([`gaps`]).
+//!   of sequence points before the thread's last event. A sequence number that falls belongs to
+//!   a new thread with an old id, and does not mean 2^32 lost events. Version 6 identifies
+//!   threads by indexes that rows define and remove, so a sequence number that falls is damage.
+//! - One damaged byte can make it look as if billions of events were lost. A later event or a
+//!   sequence point may show that a sequence number was wrong. So gaps are kept until the next
+//!   sequence point, and their losses can be taken back ([`gaps`]).
 //! - When several threads read a stream, each records [`Observation`]s of its region, and one
 //!   thread counts them in stream order ([`Losses::replay`]).
 //! - A stream may claim any number of threads, so all maps here have a limit. Nothing is

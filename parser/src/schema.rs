@@ -132,7 +132,7 @@ impl FixedSize {
     }
 }
 
-/// Position of a field that is equal in every payload.
+/// Position and size of a field whose position is equal in every payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Offset {
     /// Distance from the payload's beginning if all values are stored as described.
@@ -172,8 +172,8 @@ fn runs(fields: &[Field]) -> Option<Box<[FixedSize]>> {
     Some(runs.into())
 }
 
-/// Set of types whose encoding can only be determined by the payload's size ([FORMAT.md Q1](crate::format_guide#Q1), [Q9](crate::format_guide#Q9) to
-/// [Q12](crate::format_guide#Q12)).
+/// Set of types whose encoding can only be determined by the payload's size ([FORMAT.md
+/// Q1](crate::format_guide#Q1), [Q9](crate::format_guide#Q9) to [Q12](crate::format_guide#Q12)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ambiguity(u8);
 
@@ -334,7 +334,7 @@ pub struct ValueMap {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Count {
-    /// Always this number.
+    /// This number of elements in every payload.
     Fixed(u32),
     /// The value of an earlier field of the payload.
     #[non_exhaustive]

@@ -3,7 +3,7 @@
 use crate::block::kinds::COUNT;
 use crate::frame::BlockKind;
 
-/// Counts for the part of the stream that was read.
+/// Numbers of events, blocks, bytes and rows in the part of the stream that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Statistics {

@@ -96,7 +96,7 @@ fn comparable(golden: Vec<GoldenEvent>, is_v3: bool) -> Vec<GoldenEvent> {
     rows
 }
 
-/// Returns the events of `of` that are missing in `from`, repeated if several are missing. Both
+/// Returns the events of `of` that are missing in `from`, each as often as it is missing. Both
 /// lists are sorted.
 fn missing<'e>(from: &[GoldenEvent], of: &'e [GoldenEvent]) -> Vec<&'e GoldenEvent> {
     let mut at = 0;

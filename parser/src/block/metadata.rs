@@ -58,7 +58,7 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Creates the description of an event type about which nothing else is known.
+    /// Creates the description of an event type of which only these facts are known.
     fn named(id: u32, provider: Box<str>, event_id: u32, name: Box<str>) -> Metadata {
         Metadata {
             id,

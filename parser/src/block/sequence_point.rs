@@ -14,7 +14,7 @@ use crate::damage::BlockDamage;
 use crate::error::{Fault, located};
 use nom::Parser;
 
-/// Content of a sequence point before its entries.
+/// Part of a sequence point that comes before its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SequencePoint {
@@ -36,7 +36,7 @@ pub(crate) fn timestamp_of(content: &[u8]) -> Option<u64> {
     u64(content).ok().map(|(_, timestamp)| timestamp)
 }
 
-/// Reads a sequence point before its entries, versions 4 and 5 ([FORMAT.md
+/// Reads the part of a version 4 or 5 sequence point before its entries ([FORMAT.md
 /// 6.9](crate::format_guide#6.9)): u64 timestamp, u32 count.
 ///
 /// # Errors
@@ -49,7 +49,7 @@ pub fn header_v4(input: &[u8]) -> Parsed<'_, SequencePoint> {
     ))
 }
 
-/// Reads a sequence point before its entries, version 6 ([FORMAT.md
+/// Reads the part of a version 6 sequence point before its entries ([FORMAT.md
 /// 7.9](crate::format_guide#7.9)): u64 timestamp, u32 flags (1: forget threads, 2: forget
 /// metadata), u32 count.
 ///
@@ -84,17 +84,18 @@ pub fn entry_v6(input: &[u8]) -> Parsed<'_, (u64, u32)> {
     (varuint64, varuint32).parse(input)
 }
 
-/// Reads the header of version 6, and returns the stated number of entries.
+/// Reads the part of a version 6 sequence point before its entries, and returns the stated number
+/// of entries.
 pub(crate) fn first_entry_v6(content: &[u8]) -> Parsed<'_, Option<u32>> {
     header_v6(content).map(|(rest, point)| (rest, Some(point.thread_count)))
 }
 
-/// Steps over an entry of version 6.
+/// Steps over an entry of a version 6 sequence point.
 pub(crate) fn next_entry_v6(input: &[u8]) -> Parsed<'_, ()> {
     entry_v6(input).map(|(rest, _)| (rest, ()))
 }
 
-/// Returns whether the content of versions 4 and 5 is a header and exactly the stated
+/// Returns whether the content of a version 4 or 5 sequence point has exactly the stated number of
 /// entries.
 pub(crate) fn is_whole_v4(content: &[u8]) -> bool {
     let Ok((rest, point)) = header_v4(content) else { return false };
@@ -127,10 +128,10 @@ pub(crate) fn begins_removals(len: usize, content: &[u8]) -> bool {
         && (rest.is_empty() || (len > content.len() && rest.len() < 15))
 }
 
-/// Reads the content with the `header` and `entry` of a version, and passes each thread to `take`
-/// with its last sequence number and the entry's offset. Also returns the offset after the
-/// entries if more bytes follow; no writer stores any, so they may belong to other blocks. `None`
-/// if even the header could not be read.
+/// Reads the content of a sequence point with the functions `header` and `entry` of its version.
+/// Passes each thread to `take` with its last sequence number and the entry's offset. Also returns
+/// the offset after the entries if more bytes follow; no writer stores any, so they may belong to
+/// other blocks. `None` if even the header could not be read.
 pub(crate) fn payload<'a>(
     content: &'a [u8],
     damage: &mut BlockDamage<'_>,

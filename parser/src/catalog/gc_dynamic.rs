@@ -17,9 +17,9 @@ use crate::bytes::{numbers, take_first, utf16_end};
 use crate::schema::{Field, Schema};
 use std::sync::OnceLock;
 
-/// Id of the carrier event. Other providers use this id for other events.
+/// Id of GCDynamicEvent, which carries the records. Other providers use this id for other events.
 pub(super) const ID: u32 = 39;
-/// Symbol of the carrier event.
+/// Symbol of GCDynamicEvent.
 const CARRIER: &str = "GCDynamicEvent";
 /// Name of the field that the record's fields replace.
 const DATA: &str = "Data";

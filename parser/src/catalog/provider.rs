@@ -13,7 +13,7 @@ pub(crate) struct CatalogProvider {
     pub(crate) guid: Option<Guid>,
     /// Names of the provider's keywords, lowest bit first.
     pub(crate) keywords: &'static [(u64, &'static str)],
-    /// Identification of the provider's events.
+    /// Facts by which the provider's events are identified.
     pub(super) key: Key,
     /// Row for events whose name has no row of its own.
     pub(super) others: Option<&'static CatalogEvent>,
@@ -24,12 +24,12 @@ pub(crate) struct CatalogProvider {
     pub(super) groups: &'static [&'static [CatalogEvent]],
 }
 
-/// Identification of the events of a provider.
+/// Facts by which the events of a provider are identified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
-    /// By id and version.
+    /// The id and the version of an event.
     Id,
-    /// By name.
+    /// The name of an event.
     Name,
 }
 

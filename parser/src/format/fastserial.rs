@@ -53,9 +53,9 @@ impl ObjectType<'_> {
         BlockKind::from_object(self.name)
     }
 
-    /// Returns whether this crate can read objects of the type: the type is known and its
-    /// minimum version supported (at most 4 for `Trace`, 2 for other types). Its version does
-    /// not matter.
+    /// Returns whether this crate can read objects of the type. The type must be known, and its
+    /// minimum version supported (at most 4 for `Trace`, 2 for other types); its version does not
+    /// matter.
     pub fn is_readable(&self) -> bool {
         let object = self.kind().row().and_then(|row| row.object.as_ref());
         object.is_some_and(|object| self.minimum_version <= object.reader)
@@ -170,8 +170,8 @@ fn has_known_version(object: &ObjectType<'_>) -> bool {
     known.is_some_and(|known| known.versions.contains(&object.version))
 }
 
-/// Returns the kind whose name differs in a single letter from the object's, which damage
-/// would explain.
+/// Returns the known kind whose name differs in a single letter from the name of the object's type,
+/// because damage may have changed the letter.
 fn near_kind(object: &ObjectType<'_>) -> Option<BlockKind> {
     if object.kind() != BlockKind::UNKNOWN_OBJECT {
         return None;

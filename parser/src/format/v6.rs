@@ -31,7 +31,7 @@ pub fn header(input: &[u8]) -> Parsed<'_, (u8, u32)> {
     Ok((rest, kind_and_size(word)))
 }
 
-/// Splits the word of a block header.
+/// Splits the word of a block header into the kind and the size.
 fn kind_and_size(word: u32) -> (u8, u32) {
     let [kind, ..] = word.to_be_bytes();
     (kind, word & 0x00ff_ffff)
@@ -102,7 +102,7 @@ pub(crate) fn leads_on(input: &[u8], is_ended: bool) -> Chain {
 pub(crate) enum Chain {
     Yes,
     No,
-    /// Undecided without this many bytes.
+    /// This many bytes are needed to decide.
     Need(usize),
 }
 
@@ -198,7 +198,7 @@ pub(crate) fn leads_to(input: &[u8], to: usize, max_blocks: u64) -> Led {
 pub(crate) enum Found {
     /// A chain of blocks begins here.
     At(usize),
-    /// Offset `at` is undecided without `bytes` bytes from there.
+    /// To decide about offset `at`, `bytes` bytes from there are needed.
     Need {
         at: usize,
         bytes: usize,

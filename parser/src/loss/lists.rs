@@ -92,11 +92,11 @@ impl Losses {
 
     /// Finds threads whose ids are damaged. Returns `false` if there may be damaged ids.
     ///
-    /// A thread that wrote since the last sequence point, with a first number other than 1,
-    /// should be listed. If it is not, and another thread lacks exactly its numbers, its id is
-    /// damaged. Otherwise it may have lost its first events and then ended, because runtimes
-    /// since .NET 11 do not list threads that have ended. Numbers that only lie within a gap of
-    /// another thread do so by chance where many events are lost.
+    /// A thread that wrote since the last sequence point, with a first sequence number other than
+    /// 1, should be listed. If it is not, and another thread lacks exactly its sequence numbers,
+    /// its id is damaged. Otherwise it may have lost its first events and then ended, because
+    /// runtimes since .NET 11 do not list threads that have ended. Sequence numbers that are only a
+    /// part of another thread's gap lie there by chance if many events are lost.
     fn find_strays(&mut self) -> bool {
         let strays = self.gaps.pass_point();
         for (thread, jump) in strays.iter().take(MAX_STRAYS) {

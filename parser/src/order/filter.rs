@@ -132,9 +132,10 @@ impl<F: PendingFilter> Take for Filtered<'_, F> {
 
 /// Delivers events in time order after a filter has seen them in file order.
 pub trait FilteredEvents {
-    /// Reads on, passing events to `filter`, until no older event can follow for some of them.
-    /// [`FilteredEvents::ready`] returns the deferred events among these; while it has events
-    /// left, this call does nothing. Returns `None` if there are no more events.
+    /// Reads further events and passes them to `filter`. Returns when some of them are complete: no
+    /// older event can follow. [`FilteredEvents::ready`] returns the deferred events among these;
+    /// while it has events left, this call does nothing. Returns `None` if there are no more
+    /// events.
     ///
     /// Events that `filter` does not defer also count towards
     /// [`TimeOrdered::out_of_order`](super::TimeOrdered::out_of_order).

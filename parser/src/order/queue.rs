@@ -123,7 +123,7 @@ impl Queue {
         self.high = UNSETTLED;
     }
 
-    /// Sets the numbers at which the queue counts as full.
+    /// Sets the numbers of events and bytes at which the queue counts as full.
     pub(super) fn plan(&mut self, next: Fill) {
         self.next = next;
         self.full_at = self.first().map_or(0, |first| first.saturating_add(next.bytes));
@@ -525,7 +525,7 @@ impl Queue {
         }
     }
 
-    /// Makes up to `count` events up to a time ready.
+    /// Makes the events up to the time `limit` ready, at most `count` of them.
     fn release(&mut self, limit: u64, count: usize) {
         let events = self.events.get(..self.count).unwrap_or_default();
         self.runs.begin_delivery(limit, count, self.newest.max(self.last), events);

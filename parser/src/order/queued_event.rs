@@ -25,7 +25,7 @@ pub(super) struct QueuedEvent {
     packed: u32,
 }
 
-/// References of an event, as [`QueuedEvent`] stores them.
+/// Slots and ids of an event, in the form in which [`QueuedEvent`] stores them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ids {
     pub(super) metadata: Slot,
@@ -200,7 +200,7 @@ impl Segments {
         self.list.get(event.segment()).unwrap_or(&Segment::NOTHING)
     }
 
-    /// Returns the activities of a segment that has any.
+    /// Returns the activity ids of a segment that has any.
     #[inline]
     pub(super) fn activities(&self, segment: &Segment) -> [Guid; 2] {
         self.activities.get(segment.extra as usize).copied().unwrap_or_default()

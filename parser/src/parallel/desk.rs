@@ -50,7 +50,7 @@ pub(super) struct Desk<T> {
     came: Condvar,
     /// Maximum number of bytes of parts that may wait for their region's turn.
     max_ahead: usize,
-    /// Number of threads whose region is not in turn.
+    /// Number of threads other than the thread whose region is in turn.
     others: usize,
 }
 

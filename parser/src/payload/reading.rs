@@ -266,9 +266,9 @@ const MAX_MISSING_TEXTS: usize = 6;
 /// (Other readers end a text at a character above some limit, which breaks every message that
 /// is not in Latin script.)
 ///
-/// For adjacent texts, the last is omitted, because all other fields have equal values whichever
-/// is. This is right for ExceptionThrown, whose message follows the type's name. `None` if
-/// several combinations fit that differ in more than adjacent texts.
+/// If one of several adjacent texts is omitted, all other fields have the same values whichever it
+/// is, so the last one is chosen. This is right for ExceptionThrown, whose message follows the
+/// type's name. `None` if several combinations fit that differ in more than adjacent texts.
 fn without_texts(schema: &Schema, bytes: &[u8], reading: Reading) -> Option<u64> {
     let mut texts = [(0usize, 0usize); MAX_MISSING_TEXTS];
     let mut count = 0;

@@ -70,7 +70,7 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Creates a number from the four words of its 16 bytes.
+    /// Creates a decimal number from the four words of its 16 bytes.
     pub(crate) fn from_words([flags, high, low, middle]: [u32; 4]) -> Decimal {
         let [sign, scale, ..] = flags.to_be_bytes();
         let low = u64::from(middle) << 32 | u64::from(low);
@@ -83,7 +83,7 @@ impl Decimal {
     }
 }
 
-/// Converts to the nearest double.
+/// Converts the decimal number to the nearest double.
 impl From<Decimal> for f64 {
     fn from(decimal: Decimal) -> f64 {
         let value = decimal.digits() as f64 / 10f64.powi(i32::from(decimal.scale));

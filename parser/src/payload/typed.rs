@@ -166,7 +166,7 @@ pub enum FieldError {
     /// The event's type has no field with this name, or nothing describes its payload.
     #[non_exhaustive]
     Missing {
-        /// Requested name.
+        /// Requested name of a field.
         field: Box<str>,
     },
     /// The payload ends before the field, because an older writer had fewer fields. Request an
@@ -265,7 +265,8 @@ fn found(value: &Value<'_>) -> String {
     kind.to_owned()
 }
 
-/// Converts the result for a field to the requested type.
+/// Converts the value of the field `name` to the requested type, or returns the reason why this is
+/// not possible.
 #[inline(always)]
 pub(crate) fn typed<'r, T: FromValue<'r>>(
     name: &str,

@@ -103,8 +103,8 @@ impl<S: Source> Reader<S> {
     }
 
     /// Creates a reader that skips events: [`Reader::next_block`] returns event blocks without
-    /// content, which a source that can skip, such as [`PositionedFile`](crate::PositionedFile),
-    /// does not read. A wrong size of an event block may remain undetected.
+    /// content. A source that can skip, such as [`PositionedFile`](crate::PositionedFile), does not
+    /// read this content. A wrong size of an event block may remain undetected.
     ///
     /// ```
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;

@@ -39,7 +39,7 @@ pub(crate) struct BlobForm {
     pub(crate) changes_sticky_fields: Option<bool>,
 }
 
-/// End of a run of usual events.
+/// Place at which a run of usual events ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunEnd {
     /// After the last event that was passed on.

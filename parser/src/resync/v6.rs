@@ -183,7 +183,8 @@ impl Blocks<'_> {
         Ok(found)
     }
 
-    /// Returns the earliest position of another block if the bytes at `start` are no block.
+    /// Returns the earliest position at which another block may begin if the bytes at `start` are
+    /// no block.
     fn earliest_start(&self, start: u64) -> u64 {
         start.saturating_sub(LOOK_BACK).max(self.last_content)
     }

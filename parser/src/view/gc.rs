@@ -157,7 +157,8 @@ pub struct GcGlobalHistory {
     pub memory_load_percent: Option<u32>,
     /// Durations in microseconds of these phases: marking of sized references, of roots, of short
     /// weak handles, for finalization, and of long weak handles; planning; then relocating and
-    /// compacting, or sweeping. `None` before version 4, and for phases that the event does not list.
+    /// compacting, or sweeping. `None` before version 4, and for phases that the event does not
+    /// list.
     pub phase_micros: [Option<u32>; 8],
 }
 

@@ -50,7 +50,7 @@ pub struct Rows<'r, T> {
     /// Number of the event in a dump among events with its id, counting from 0; `None` if the
     /// runtime does not write it.
     pub index: Option<u32>,
-    /// Stated number of rows.
+    /// Number of rows that the event states.
     pub count: u32,
     rest: &'r [u8],
     left: u32,

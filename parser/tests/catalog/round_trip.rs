@@ -1,6 +1,8 @@
-//! Payloads of every row of the manifest's extract, and the fields that a reader must find in them.
+//! Makes payloads of every row of the manifest's extract, with the fields that a reader must find
+//! in them.
 //!
-//! This writer has its own code for the types of the extract, and shares nothing with the catalog.
+//! The code that writes the types of the extract is independent: it shares nothing with the
+//! catalog.
 
 use super::{array, number, text};
 use crate::splitmix::Random;

@@ -1,4 +1,4 @@
-//! Check that every byte of an input is accounted for.
+//! Checks that every byte of an input is accounted for.
 //!
 //! Each byte belongs to exactly one of these:
 //!

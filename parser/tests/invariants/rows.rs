@@ -187,7 +187,7 @@ fn is_doubt(damage: &Damage) -> impl Iterator<Item = u64> {
     doubts.map(|finding| finding.block_offset.min(finding.offset))
 }
 
-/// Number of rows on which both ways agree.
+/// Numbers of rows and of refused rows on which both ways agree.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Agreed {
     pub(crate) rows: usize,
@@ -250,7 +250,7 @@ pub(crate) fn assert_raw_rows_are_the_readers(bytes: &[u8]) -> Agreed {
     agreed
 }
 
-/// Applies `row` until it fails, and returns the rows.
+/// Reads all of the input with `row`, and returns the rows.
 pub(crate) fn all<'a, T>(
     row: impl Parser<&'a [u8], Output = T, Error = FaultAt<'a>>,
     input: &'a [u8],

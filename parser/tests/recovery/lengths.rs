@@ -356,8 +356,8 @@ fn payload(random: &mut Random) -> Vec<u8> {
     (0..count).map(|_| byte(random)).collect()
 }
 
-/// Tries payloads of any bytes. Bytes in payloads alone do not make the reader doubt the size of a
-/// block, even if an id is undefined or the input ends inside the next block.
+/// Tries payloads of any bytes. A payload alone never makes the reader doubt the size of its block,
+/// even if an id is undefined or the input ends inside the next block.
 #[test]
 fn no_payload_whatever_its_bytes_costs_the_event_it_belongs_to() {
     let mut random = Random(11);

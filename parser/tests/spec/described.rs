@@ -24,7 +24,7 @@ pub(crate) fn stream_of(version: Version, definitions: &[Definition], payload: &
     stream
 }
 
-/// Returns where the payload of the definition `nth` lies.
+/// Returns the start and the end of the payload of the definition with index `nth`.
 pub(crate) fn definition_payload(
     stream: &Stream,
     definitions: &[Definition],

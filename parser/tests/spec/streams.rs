@@ -3,24 +3,24 @@
 use nettrace_parser::Class;
 use nettrace_testdata::synth::*;
 
-/// Returns the class of an event's undefined id that is the first one of its block:
-/// version 6 requires a definition before each use.
+/// Returns the class of the finding about the first undefined id of a block. It is a contradiction
+/// in version 6, which requires a definition before each use.
 pub(crate) fn undefined_in(version: Version) -> Class {
     if version == Version::V6 { Class::Contradiction } else { Class::Note }
 }
 
-/// Versions with objects and blocks of their own for metadata and stacks.
+/// Versions that store metadata and stacks in separate blocks.
 pub(crate) const V4_AND_V6: [Version; 2] = [Version::V4, Version::V6];
-/// Versions that frame by objects.
+/// Versions whose blocks are objects.
 pub(crate) const OBJECTS: [Version; 2] = [Version::V3, Version::V4];
 /// One version of each framing and blob layout.
 pub(crate) const EACH: [Version; 3] = [Version::V3, Version::V4, Version::V6];
 
-/// When the sessions of these tests start, in ticks.
+/// Time in ticks at which the sessions of these tests start.
 pub(crate) const START: u64 = 1_000_000;
 
-/// Returns the definition of an event type: Demo/7 "Hi", keywords 1, level 4, one Int32
-/// `n`.
+/// Returns the definition of an event type of the provider Demo: id 7, name `Hi`, keywords 1, level
+/// 4, and a field `n` of type Int32.
 pub(crate) fn definition(metadata_id: u32) -> Definition {
     Definition {
         metadata_id,
@@ -47,7 +47,7 @@ pub(crate) fn row(metadata_id: u32) -> MetadataRow {
     }
 }
 
-/// Writes definitions as versions 3 to 5 have them.
+/// Writes definitions in the form of versions 3 to 5.
 pub(crate) fn define(stream: &mut Stream, definitions: &[Definition]) {
     let blobs =
         definitions.iter().map(|definition| Blob::definition(11, START, definition.encode()));
@@ -69,7 +69,7 @@ pub(crate) fn begun(version: Version) -> Stream {
     stream
 }
 
-/// Adds to an [`opened`] stream what [`begun`] has: the event type, and the threads.
+/// Adds the event type and the threads of a [`begun`] stream to an [`opened`] one.
 pub(crate) fn introduce(stream: &mut Stream) {
     if stream.version == Version::V6 {
         stream.metadata_rows(&MetadataBlock::new(vec![row(1)]));
@@ -100,7 +100,7 @@ pub(crate) fn on(thread: u64, number: u32, later: u64) -> Blob {
     }
 }
 
-/// Marks an event sorted: nothing after it is older.
+/// Marks an event as sorted, which promises that no later event is older.
 pub(crate) fn sorted(blob: Blob) -> Blob {
     Blob { is_sorted: true, ..blob }
 }

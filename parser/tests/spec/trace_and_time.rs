@@ -11,8 +11,8 @@ fn trace_of(bytes: &[u8]) -> nettrace_parser::Trace {
     read(bytes).trace.expect("the stream has a Trace")
 }
 
-/// Returns a stream with a Trace of its own and an event `later` ticks after that Trace's
-/// start.
+/// Returns a stream with this Trace, and with an event at each of the times `later`, which are
+/// ticks after the start of the Trace.
 fn stream_with(version: Version, trace: &Trace, later: &[i64]) -> Vec<u8> {
     let mut stream = Stream::new(version);
     stream.trace(trace);

@@ -105,8 +105,8 @@ fn t045_a_32_bit_stream_s_stacks_are_4_byte_addresses() {
     assert!(outcome.is_complete);
 }
 
-/// Returns a stream of three events of which the second one has something wrong, then a
-/// block with one more.
+/// Returns a stream with a block of three events, of which the second is `wrong`, and a block of
+/// one event. Also returns the positions of the wrong event and of the end of its block.
 fn with_wrong_event(wrong: Blob) -> (Stream, u64, u64) {
     let mut stream = begun(Version::V3);
     events(&mut stream, [v3_event(1, &[1], &[]), wrong, v3_event(3, &[3], &[])]);

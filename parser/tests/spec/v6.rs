@@ -20,7 +20,7 @@ pub(crate) fn with_payloads(fields: &[Field], payloads: &[Vec<u8>]) -> Outcome {
     payloads::read_payloads(Version::V6, fields, payloads)
 }
 
-/// Returns the fields of the one event with these values, as text.
+/// Reads a stream of one event with these values, and returns its fields as text.
 pub(crate) fn decoded(fields: &[Field], values: &[Value]) -> Vec<String> {
     let outcome = with_payloads(fields, &[payload(values)]);
     assert!(outcome.is_flawless(), "{:?}", outcome.findings);

@@ -11,7 +11,7 @@ use nettrace_parser::{Event, Reader};
 use nettrace_testdata::synth::{Part, PartKind, Version};
 use std::collections::HashMap;
 
-/// Facts of an event that no other block defines.
+/// Facts of an event that its own row contains. No other block changes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Facts {
     ids: (u32, u64, u64),
