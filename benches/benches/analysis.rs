@@ -15,8 +15,8 @@ use nettrace_benches::pass::{self, Input, Mode};
 use nettrace_benches::{analyse, gate};
 use std::hint::black_box;
 
-/// Formats with summed stacks (`folded`, `pprof`, `svg`), with a sequence of stacks (`speedscope`),
-/// and with timelines.
+/// Formats to measure: with summed stacks (`folded`, `pprof`, `svg`), with a sequence of stacks
+/// (`speedscope`), and with timelines.
 const FORMATS: [&str; 7] =
     ["folded", "pprof", "svg", "speedscope", "chromium", "perfetto", "firefox"];
 

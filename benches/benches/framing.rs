@@ -1,4 +1,4 @@
-//! Benchmark of finding blocks without reading their content.
+//! Benchmark of finding the blocks of a stream without reading their content.
 
 #![allow(missing_docs, reason = "criterion's macros")]
 #![allow(clippy::restriction, clippy::pedantic)]

@@ -1,5 +1,6 @@
-//! Benchmarks of reading in each mode, of a pass that looks at every byte once, and of nom's idiom.
-//! Traces are in memory, so that no page fault is measured. Only NDJSON is made from a mapped file.
+//! Benchmarks of reading in each mode, of a pass that looks at every byte once, and of decoding in
+//! nom's idiom. Traces are in memory, so that no page fault is measured. Only NDJSON is made from a
+//! mapped file.
 
 #![allow(missing_docs, reason = "criterion's macros")]
 #![allow(clippy::restriction, clippy::pedantic)]

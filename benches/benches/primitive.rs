@@ -14,7 +14,7 @@ use std::hint::black_box;
 
 const TEXTS: usize = 2_000;
 
-/// Makes texts of `units` code units each, stored as in payloads.
+/// Makes texts of `units` code units each, in the form in which payloads store them.
 fn texts(letters: &[char], units: usize) -> Vec<Vec<u8>> {
     let mut random = Random::new(units as u64);
     let text = |_| {

@@ -9,10 +9,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Converts a trace as `nettrace convert` does. Returns the number of events.
+/// Converts a trace as `nettrace convert` does, and returns the number of events.
 ///
 /// # Errors
-/// When there is no such format, or when the trace cannot be read or is empty in this format.
+/// If there is no such format, or if the trace cannot be read or is empty in this format.
 pub fn convert(file: &Path, format: &str, input: Input) -> io::Result<u64> {
     let format = Format::by_name(format).ok_or_else(|| io::Error::other("no such format"))?;
     match input {
@@ -31,11 +31,11 @@ fn converted<S: Source>(reader: Reader<S>, format: &Format) -> io::Result<u64> {
     events(&outcome, 1)
 }
 
-/// Makes the reports of a trace in one pass: one report, such as `gc`, or several, such as
-/// `gc+exceptions`. Returns the number of events.
+/// Makes the reports of a trace in one pass, and returns the number of events. `name` is one
+/// report, such as `gc`, or several, such as `gc+exceptions`.
 ///
 /// # Errors
-/// When there are no such reports, or when the trace cannot be read or has no events for them.
+/// If there are no such reports, or if the trace cannot be read or has no events for them.
 pub fn report(file: &Path, name: &str) -> io::Result<u64> {
     let stream = std::fs::read(file)?;
     match name {
@@ -51,10 +51,10 @@ pub fn report(file: &Path, name: &str) -> io::Result<u64> {
     }
 }
 
-/// Makes the reports of a stream.
+/// Makes the reports of a stream, and returns the number of events.
 ///
 /// # Errors
-/// As [`report`].
+/// The errors of [`report`].
 pub fn reports<R: Reports>(reports: R, stream: &[u8]) -> io::Result<u64> {
     let mut pass = ReportPass::new(reports);
     let outcome =
@@ -62,8 +62,8 @@ pub fn reports<R: Reports>(reports: R, stream: &[u8]) -> io::Result<u64> {
     events(&outcome, pass.finish().events)
 }
 
-/// Returns the number of events of a complete trace. `found`, the number of events for a report,
-/// must not be 0.
+/// Returns the number of events in a trace. Fails if the trace is not complete, or if `found`, the
+/// number of events for a report, is 0.
 fn events(outcome: &Outcome, found: u64) -> io::Result<u64> {
     if !outcome.is_complete || found == 0 {
         return Err(io::Error::other(format!("the trace has nothing for a report: {outcome}")));

@@ -13,7 +13,8 @@ pub struct Checksum {
 }
 
 impl Checksum {
-    /// Creates the checksum of a pass that writes events, from the numbers of lines and bytes.
+    /// Creates the checksum of a pass that writes events. It consists of the numbers of lines and
+    /// bytes written.
     pub fn of_output(lines: u64, bytes: u64) -> Checksum {
         Checksum { events: lines, sums: [bytes, 0, 0, 0] }
     }
@@ -43,7 +44,8 @@ impl Checksum {
         self.add(at + 1, (id >> 64) as u64);
     }
 
-    /// Adds a header as stored, with the fewest instructions that notice a change of any field.
+    /// Adds a header whose fields are as stored. It uses the fewest instructions that still notice
+    /// a change of any field.
     #[inline(always)]
     pub fn fold_stored(&mut self, header: &Header) {
         self.events += 1;
@@ -64,7 +66,7 @@ impl Checksum {
         self.add(3, number);
     }
 
-    /// Returns the sum that [`Checksum::fold_number`] adds to.
+    /// Returns the sum to which [`Checksum::fold_number`] adds.
     #[inline(always)]
     pub(crate) fn numbers(&self) -> u64 {
         self.sums[3]

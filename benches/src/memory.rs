@@ -1,4 +1,4 @@
-//! Allocations and memory of the process.
+//! Measures allocations and memory of the process.
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use std::alloc::System;
@@ -8,7 +8,7 @@ use std::fs;
 /// `#[global_allocator] static ALLOCATOR: &Counting = &COUNTING;`
 pub type Counting = StatsAlloc<System>;
 
-/// The one instance of [`Counting`].
+/// The only instance of [`Counting`].
 pub use stats_alloc::INSTRUMENTED_SYSTEM as COUNTING;
 
 /// Returns the number of allocations and reallocations so far, or 0 if [`COUNTING`] is
@@ -18,8 +18,8 @@ pub fn allocations() -> u64 {
     (stats.allocations + stats.reallocations) as u64
 }
 
-/// Returns the maximum resident memory of the process in bytes, including pages of mapped files;
-/// `None` if the system does not tell.
+/// Returns the maximum resident memory of the process in bytes, which includes pages of mapped
+/// files; `None` if the system does not tell.
 pub fn peak_bytes() -> Option<u64> {
     status("VmHWM:")
 }

@@ -1,5 +1,5 @@
-//! Passes that write events as `nettrace events --format ndjson` does, in file or time order, to a
-//! destination that only counts.
+//! Passes that write events as `nettrace events --format ndjson` does, in file or time order, but
+//! only count the output.
 
 use crate::checksum::Checksum;
 use crate::pass::{Input, PassResult, mapped};
@@ -11,10 +11,10 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Size of a page of output, in bytes, as in the command.
+/// Size of a page of output, in bytes. The command has the same size.
 const PAGE_BYTES: usize = 64 * 1024;
 
-/// Writes a trace. The checksum consists of the numbers of lines and bytes.
+/// Writes the events of a trace. The checksum consists of the numbers of lines and bytes.
 ///
 /// # Errors
 /// The errors of reading.
@@ -26,7 +26,7 @@ pub fn pass(path: &Path, order: Order, input: Input, threads: usize) -> io::Resu
     }
 }
 
-/// Destination that counts events and bytes.
+/// Destination that discards the output, and counts events and bytes.
 #[derive(Debug, Default)]
 struct Nowhere {
     events: u64,
@@ -49,7 +49,7 @@ fn writer() -> EventWriter {
     EventWriter::new(EventForm::Ndjson, WriteOptions::default())
 }
 
-/// Writes each event.
+/// Visitor that writes each event as a line.
 struct Lines {
     writer: EventWriter,
     nowhere: Nowhere,

@@ -15,20 +15,20 @@ use std::path::Path;
 /// Parts of an event that a pass reads, and the order of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// All header fields, in file order.
+    /// Reads all header fields, in file order.
     Raw,
-    /// Header fields, schema and stack, in time order.
+    /// Reads header fields, schema and stack, in time order.
     Ordered,
-    /// Header fields and every payload value, in file order.
+    /// Reads header fields and every payload value, in file order.
     Fields,
-    /// Header fields and every payload value, in time order. It is compared with the mode
+    /// Reads header fields and every payload value, in time order. It is compared with the mode
     /// `timefields` of TraceEvent.
     OrderedFields,
-    /// NDJSON in file order.
+    /// Writes NDJSON, in file order.
     Ndjson,
-    /// NDJSON in time order.
+    /// Writes NDJSON, in time order.
     OrderedNdjson,
-    /// Positions of blocks, without their events.
+    /// Finds the positions of blocks, without reading their events.
     Index,
 }
 
@@ -49,19 +49,19 @@ impl Mode {
         Mode::ALL.into_iter().find(|(mode, _)| *mode == self).map_or("", |(_, name)| name)
     }
 
-    /// Returns the mode with that name.
+    /// Returns the mode with this name.
     pub fn of_name(name: &str) -> Option<Mode> {
         Mode::ALL.into_iter().find(|(_, known)| *known == name).map(|(mode, _)| mode)
     }
 }
 
-/// Way in which a file is read.
+/// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
     /// The fastest way: one thread maps the file piece by piece. Several threads, and
     /// [`Mode::Index`], read it at positions.
     Mapped,
-    /// With `read`, through a buffer, by one thread.
+    /// One thread reads the file with `read`, through a buffer.
     Read,
 }
 
@@ -70,7 +70,7 @@ pub enum Input {
 pub struct PassResult {
     /// Checksum of the events.
     pub checksum: Checksum,
-    /// Whether the trace is complete, without losses, damage or events out of order.
+    /// Whether the trace is complete, and has no losses, damage or events out of order.
     pub is_intact: bool,
 }
 
@@ -111,7 +111,7 @@ pub fn mapped(path: &Path) -> io::Result<MappedFile> {
 /// Makes one pass over a stream in memory.
 ///
 /// # Errors
-/// As [`file()`].
+/// The errors of [`file()`].
 pub fn memory(stream: &[u8], mode: Mode) -> io::Result<PassResult> {
     source(Whole::new(stream), mode)
 }
@@ -129,7 +129,7 @@ fn source<S: Source>(source: S, mode: Mode) -> io::Result<PassResult> {
     }
 }
 
-/// Finds all blocks. The checksum counts blocks instead of events, and has their positions.
+/// Finds all blocks. The checksum has the number of blocks in place of events, and their positions.
 fn index<S: Source>(mut reader: Reader<S>) -> io::Result<PassResult> {
     let mut sum = Checksum::default();
     while let Some(block) = reader.next_block().map_err(io::Error::other)? {
@@ -141,11 +141,11 @@ fn index<S: Source>(mut reader: Reader<S>) -> io::Result<PassResult> {
     Ok(PassResult { checksum: sum, is_intact })
 }
 
-/// Reads a mapped file, and returns the maximum of the memory that no file backs, measured every
-/// 50,000 events.
+/// Reads a mapped file, and returns the maximum of the memory that no file backs. It is measured
+/// every 50,000 events.
 ///
 /// # Errors
-/// As [`file()`].
+/// The errors of [`file()`].
 pub fn anonymous_peak(path: &Path) -> io::Result<u64> {
     const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
     let (mut count, mut peak) = (0u64, 0);
@@ -183,7 +183,7 @@ fn at_positions<F: Fold>(path: &Path, order: Order, threads: usize) -> io::Resul
     in_regions::<_, F>(|| file.reopened(), order, threads)
 }
 
-/// Reads the regions of a trace with several threads.
+/// Reads the regions of a trace in parallel, with several threads.
 fn in_regions<S: Source, F: Fold>(
     source: impl Fn() -> S + Sync,
     order: Order,
@@ -203,7 +203,7 @@ fn in_regions<S: Source, F: Fold>(
     Ok(PassResult::new(sum, &outcome))
 }
 
-/// Adds the header.
+/// Adds the header of each event to a checksum.
 #[derive(Default)]
 struct Headers(Checksum);
 
@@ -220,7 +220,7 @@ impl Fold for Headers {
     }
 }
 
-/// Adds the header, the schema and the stack.
+/// Adds the header, the schema and the stack of each event to a checksum.
 #[derive(Default)]
 struct SchemaAndStack(Checksum);
 
@@ -241,7 +241,7 @@ impl Fold for SchemaAndStack {
     }
 }
 
-/// Adds the header and every value of the payload.
+/// Adds the header of each event and every value of its payload to a checksum.
 #[derive(Default)]
 struct AllFields(Checksum);
 
@@ -259,7 +259,7 @@ impl Fold for AllFields {
     }
 }
 
-/// Adds the values of a payload.
+/// Adds the values of a payload to a checksum.
 struct Values<'s>(&'s mut Checksum);
 
 impl<'r> VisitValues<'r> for Values<'_> {
@@ -274,7 +274,7 @@ impl<'r> VisitValues<'r> for Values<'_> {
     }
 }
 
-/// Returns a number that depends on the decoded value.
+/// Returns a number that depends on the decoded value, to add to a checksum.
 #[inline(always)]
 fn value(value: &Value<'_>) -> u64 {
     match value {

@@ -1,4 +1,4 @@
-//! Parser of sizes such as `100MB`, `1GB`, `500k` or `4096`.
+//! Parses sizes such as `100MB`, `1GB`, `500k` or `4096`.
 
 /// Reads a size in bytes. Units are decimal; `KiB`, `MiB` and `GiB` are binary.
 ///

@@ -1,5 +1,4 @@
-//! Tests of the whole crate, in one program, because each program costs seconds to build and to
-//! link.
+//! All tests of the crate as one program, because each program takes seconds to build and to link.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod make_trace;

@@ -1,4 +1,4 @@
-//! Number of random cases of a test.
+//! Decides how many random cases a test has.
 
 /// Returns the number of random cases of a test: `usual`, or `usual` × `PROPTEST_CASES` / 256 if
 /// that variable is set. One variable thus makes all random tests more thorough.

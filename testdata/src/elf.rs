@@ -1,7 +1,7 @@
-//! ELF files with symbols, as a trace lists in its mappings.
+//! Makes ELF files with symbols, like those that a trace lists in its mappings.
 
-/// Returns a 64-bit shared library with a build id and `functions`, each a name, an address and a
-/// size. Its only segment maps file offset 0x1000 to address 0x2000.
+/// Returns a 64-bit shared library with a build id and `functions`, each of which has a name, an
+/// address and a size. Its only segment maps file offset 0x1000 to address 0x2000.
 ///
 /// # Panics
 /// If the texts are longer than 4 GiB.

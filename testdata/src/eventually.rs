@@ -1,12 +1,12 @@
-//! Waiting without a time limit.
+//! Waits for a condition without a time limit.
 
 use std::io::{Write, stderr};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Waits until `is_so` returns true, without a limit, because times depend on the machine and the
-/// test runner ends a test that hangs. After a minute the function prints `what`, the reason for
-/// the wait.
+/// Waits until `is_so` returns true. There is no time limit, because times depend on the machine,
+/// and the test runner ends a test that hangs. After a minute the function prints `what`, which
+/// says what it waits for.
 pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     const PAUSE: Duration = Duration::from_millis(5);
     const PAUSES_OF_A_MINUTE: u32 = 12_000;

@@ -1,4 +1,4 @@
-//! Corpus of the fuzz targets, in one archive for each: `parser/fuzz/corpus/TARGET.tar.gz`.
+//! The corpus of each fuzz target, in an archive: `parser/fuzz/corpus/TARGET.tar.gz`.
 //!
 //! Eight thousand files of fifty bytes would clutter every search by file name, so they are
 //! archived. Tests read the archives; `cargo xtask corpus unpack` makes folders of them for a
@@ -20,10 +20,10 @@ fn archive(target: &str) -> PathBuf {
     folder().join(format!("{target}.tar.gz"))
 }
 
-/// Returns the names of all targets that have an archive, sorted.
+/// Returns the names of all fuzz targets that have an archive, sorted.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// If the folder cannot be read.
 pub fn targets() -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder())? {
@@ -35,11 +35,11 @@ pub fn targets() -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the inputs of a target with their names, sorted by name.
+/// Returns the inputs of a fuzz target with their names, sorted by name.
 ///
 /// # Errors
-/// When the archive is missing or damaged, or empty, because a replay of no inputs would check
-/// nothing.
+/// If the archive is missing, damaged or empty. An empty one is an error because a replay of no
+/// inputs would check nothing.
 pub fn inputs(target: &str) -> io::Result<Vec<(String, Vec<u8>)>> {
     let path = archive(target);
     let of_archive =
@@ -60,10 +60,10 @@ pub fn inputs(target: &str) -> io::Result<Vec<(String, Vec<u8>)>> {
     Ok(inputs)
 }
 
-/// Writes the inputs of a target as files into a folder, and returns their number.
+/// Writes the inputs of a fuzz target into a folder as files, and returns their number.
 ///
 /// # Errors
-/// When the archive cannot be read or a file not be written.
+/// If the archive cannot be read, or a file cannot be written.
 pub fn unpack(target: &str, to: &Path) -> io::Result<usize> {
     let inputs = inputs(target)?;
     fs::create_dir_all(to)?;
@@ -73,11 +73,11 @@ pub fn unpack(target: &str, to: &Path) -> io::Result<usize> {
     Ok(inputs.len())
 }
 
-/// Makes the archive of a target from the files of a folder, and returns their number. Equal files
-/// give equal archives.
+/// Makes the archive of a fuzz target from the files of a folder, and returns their number. Equal
+/// files give equal archives.
 ///
 /// # Errors
-/// When a file cannot be read or the archive not be written.
+/// If a file cannot be read, or the archive cannot be written.
 pub fn pack(target: &str, from: &Path) -> io::Result<usize> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(from)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;

@@ -23,10 +23,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A runtime and the program that it runs.
+/// A .NET runtime, and a program that it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Major version: 3, 8, 9 or 10.
+    /// Major version of the runtime: 3, 8, 9 or 10.
     pub major: u32,
     program: PathBuf,
     arguments: Vec<PathBuf>,
@@ -41,12 +41,12 @@ pub fn folder() -> PathBuf {
     PathBuf::from(folder.expect("NETTRACE_PEERS=$(.ci/peers) names a folder with runtimes"))
 }
 
-/// Returns all runtimes of the folder, or those that `NETTRACE_RUNTIMES` names:
+/// Returns all runtimes of the folder, or those of them that `NETTRACE_RUNTIMES` names:
 /// `net8,net10`.
 ///
 /// # Panics
-/// If `NETTRACE_PEERS` is not set, if `NETTRACE_RUNTIMES` names a missing runtime, or if there is
-/// none.
+/// If `NETTRACE_PEERS` is not set, if `NETTRACE_RUNTIMES` names a missing runtime, or if the folder
+/// has no runtime.
 pub fn all() -> Vec<Peer> {
     let folder = folder();
     let wanted = std::env::var("NETTRACE_RUNTIMES").ok();
@@ -102,8 +102,8 @@ pub fn tool(path: &str) -> Command {
 }
 
 impl Peer {
-    /// Returns the command that runs a scenario for `seconds` seconds; with 0 until its standard
-    /// input ends. `TMPDIR` of the program is `folder`.
+    /// Returns the command that runs a scenario for `seconds` seconds. With 0 it runs until its
+    /// standard input ends. The program gets `folder` as `TMPDIR`.
     pub fn command(&self, folder: &Path, scenario: &str, seconds: u32) -> Command {
         let mut command = Command::new(&self.program);
         command.args(self.words(scenario, seconds).get(1..).unwrap_or_default());
@@ -113,14 +113,14 @@ impl Peer {
         command
     }
 
-    /// Returns the command that runs a scenario as words: the program, then its arguments.
+    /// Returns the command that runs a scenario as a list of words: the program and its arguments.
     pub fn words(&self, scenario: &str, seconds: u32) -> Vec<String> {
         let paths = std::iter::once(&self.program).chain(&self.arguments);
         let paths = paths.map(|path| path.display().to_string());
         paths.chain([scenario.to_owned(), seconds.to_string()]).collect()
     }
 
-    /// Returns the command that runs a scenario as a line for a shell.
+    /// Returns the command that runs a scenario in the form of a line for a shell.
     pub fn shell(&self, scenario: &str, seconds: u32) -> String {
         let words: Vec<String> =
             self.words(scenario, seconds).iter().map(|word| format!("'{word}'")).collect();
@@ -130,7 +130,7 @@ impl Peer {
     /// Starts a scenario and waits until its program prints that it is ready.
     ///
     /// # Panics
-    /// If the program ends before.
+    /// If the program ends before that.
     pub fn start(&self, folder: &Folder, scenario: &str, seconds: u32) -> Target {
         self.ready(folder, self.command(folder.path(), scenario, seconds))
     }
@@ -144,8 +144,8 @@ impl Peer {
         self.start_with_hook(folder, "KnownGraph.dll", scenario, seconds)
     }
 
-    /// Starts a program whose thread pool is starved by `programs/Starved.cs`, and waits until it is
-    /// ready.
+    /// Starts a program without enough threads in its thread pool (`programs/Starved.cs`), and
+    /// waits until it is ready.
     ///
     /// # Panics
     /// If [`Peer::start`] does.
@@ -170,13 +170,13 @@ impl Peer {
     }
 }
 
-/// A temporary folder of a test, removed on drop. Its path is short, because the path of a Unix socket
-/// is limited to about 100 bytes.
+/// A temporary folder for a test. It is removed when this value is dropped. Its path is short,
+/// because the path of a Unix socket is limited to about 100 bytes.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Creates a folder with a name of its own.
+    /// Creates a folder with a unique name.
     ///
     /// # Panics
     /// If it cannot be created.
@@ -206,12 +206,12 @@ impl Drop for Folder {
     }
 }
 
-/// A running program. It is killed on drop.
+/// A running program. It is killed when this value is dropped.
 #[derive(Debug)]
 pub struct Target {
     child: Child,
     output: BufReader<ChildStdout>,
-    /// Major version of its runtime.
+    /// Major version of the program's runtime.
     pub major: u32,
     folder: PathBuf,
 }
@@ -222,13 +222,14 @@ impl Target {
         self.child.id()
     }
 
-    /// Returns the number of open sockets and files, which a client of the runtime may leak.
+    /// Returns the number of open sockets and files, to find out whether a client makes the runtime
+    /// leak them.
     pub fn descriptor_count(&self) -> usize {
         self.held().len()
     }
 
-    /// Returns the [`descriptors`] without pipes, devices and files of `/proc`, because a runtime
-    /// opens more of these for its own use over time.
+    /// Returns the [`descriptors`] that count for a leak. Pipes, devices and files of `/proc` are
+    /// left out, because a runtime opens more of these for its own use over time.
     fn held(&self) -> Vec<String> {
         let own = ["pipe:", "anon_inode:", "/dev/", "/proc/", "/memfd:"];
         let mut held = descriptors(self.pid());
@@ -244,7 +245,7 @@ impl Target {
         self.child.try_wait().expect("it can be asked").is_none()
     }
 
-    /// Sends the process a signal, named without `SIG`.
+    /// Sends the process a signal, whose name is given without `SIG`.
     ///
     /// # Panics
     /// If it cannot be sent.
@@ -252,8 +253,8 @@ impl Target {
         signal(self.pid(), name);
     }
 
-    /// Stops the process (SIGSTOP), and returns when every thread has stopped. The signal `CONT`
-    /// resumes it.
+    /// Freezes the process with SIGSTOP, and returns when every thread has stopped. The signal
+    /// `CONT` lets it go on.
     ///
     /// # Panics
     /// If the process cannot be stopped.
@@ -269,8 +270,8 @@ impl Target {
         });
     }
 
-    /// Waits until the process has at most `before` descriptors. A runtime closes some of them only
-    /// a moment after its answer.
+    /// Waits until the process has at most `before` descriptors. A runtime closes some of them a
+    /// moment after it has replied.
     ///
     /// # Panics
     /// If the process has ended.
@@ -314,9 +315,9 @@ impl Drop for Target {
     }
 }
 
-/// Returns the targets of the open file descriptors of a process, such as `socket:[1234]`; empty if
-/// there is no such process. Assemblies are left out, because a .NET program opens more of them over
-/// time.
+/// Returns what the open file descriptors of a process refer to, such as `socket:[1234]`. Returns
+/// nothing if there is no such process. Assemblies are left out, because a .NET program opens more
+/// of them over time.
 pub fn descriptors(pid: u32) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
     // A descriptor that was closed meanwhile has no link.
@@ -334,7 +335,7 @@ pub fn thread_count(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
 }
 
-/// Sends a process a signal, named without `SIG`.
+/// Sends a process a signal, whose name is given without `SIG`.
 ///
 /// # Panics
 /// If it cannot be sent.

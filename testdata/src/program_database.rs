@@ -1,4 +1,4 @@
-//! A program database (PDB), written by a linker for Windows.
+//! A program database (PDB) that a linker for Windows has written.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! Public types of a crate, for tests that check a property of each.
+//! Finds the public types of a crate, for tests that check a property of each type.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -30,9 +30,9 @@ pub fn public_types(sources: &Path) -> BTreeMap<String, usize> {
 struct Found {
     defined: BTreeMap<String, usize>,
     re_exported: BTreeSet<String>,
-    /// Name that users see, by name in the crate.
+    /// Name under which a type is re-exported, by its name in the crate.
     renamed: BTreeMap<String, String>,
-    /// Names of traits and type aliases.
+    /// Names of traits and type aliases, which are no types of their own.
     others: BTreeSet<String>,
 }
 
@@ -83,8 +83,8 @@ fn first_name(text: &str) -> String {
     text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
 }
 
-/// Returns whether a name is that of a type, such as `Name`; not `function`, `module` or
-/// `CONSTANT`.
+/// Returns whether a name has the form of a type's name, such as `Name`, and not that of
+/// `function`, `module` or `CONSTANT`.
 fn is_type_name(name: &str) -> bool {
     name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
 }
@@ -111,8 +111,7 @@ macro_rules! assert_threads {
     }};
 }
 
-/// Asserts that each public type of a crate is among the listed ones, written as
-/// `path::Name<Of>`.
+/// Asserts that a list has each public type of a crate. Types are written as `path::Name<Of>`.
 ///
 /// # Panics
 /// With the names of the types that are not listed.

@@ -1,9 +1,9 @@
-//! Metrics of ASP.NET Core as System.Diagnostics.Metrics publishes them. The trace is synthetic,
-//! because the runtimes for tests have no ASP.NET Core.
+//! Metrics of ASP.NET Core, in the form in which System.Diagnostics.Metrics publishes them. The
+//! trace is synthetic, because the runtimes for tests have no ASP.NET Core.
 
 use crate::synth::{EventType, Field, FieldType, Session, SessionThread, Step, Value, Version};
 
-/// Returns a trace of the metrics that ASP.NET Core publishes every five seconds, with 600 requests
+/// Returns a trace with the metrics of ASP.NET Core, published every five seconds, for 600 requests
 /// to `/buy`. The slowest percent of the requests takes 750 ms.
 pub fn requests() -> Vec<u8> {
     let text = |name: &str| Field::new(name, FieldType::String);

@@ -1,12 +1,12 @@
-//! Messages about parts of tests that are left out.
+//! Reports which parts of tests are left out.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::{Write, stderr};
 use std::sync::Mutex;
 
-/// Prints a message on stderr, once in a program. It does not use the print macros, because the
-/// harness shows their output only for tests that fail.
+/// Prints a message on stderr, once in a program run. It does not use the print macros, because the
+/// test harness would show their output only for tests that fail.
 pub(crate) fn skipped(what: impl Display) {
     static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let line = format!("SKIPPED: {what}\n");

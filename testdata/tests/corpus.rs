@@ -1,5 +1,5 @@
-//! Checks that the corpus agrees with its README, and that the goldens agree with the streams that
-//! were written by hand.
+//! Checks that the corpus agrees with its README, and that goldens agree with the streams that were
+//! written by hand.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 use std::collections::BTreeMap;

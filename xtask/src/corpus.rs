@@ -22,14 +22,14 @@ pub(crate) enum Corpus {
         /// The targets
         #[arg(required = true)]
         targets: Vec<String>,
-        /// Folder of the folders
+        /// Folder that has a folder for each target
         #[arg(long, default_value_os_t = folder())]
         folder: PathBuf,
     },
 }
 
-/// Returns the default folder, in the build folder of the fuzz targets, which is not in the
-/// repository.
+/// Returns the default folder for unpacked inputs. It lies in the build folder of the fuzz targets,
+/// so it is not in the repository.
 fn folder() -> PathBuf {
     top().join("parser/fuzz/target/corpus")
 }

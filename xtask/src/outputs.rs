@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::{fs, thread};
 
-/// Commands for each trace. Those for each report and each format are added.
+/// Commands to run for each trace. A command for each report and each format is added.
 const COMMANDS: &str = "FILE; --json FILE; info FILE; info --json FILE; stats FILE; stats --json FILE
     schema FILE; schema --json FILE; check FILE; check --json FILE
     events FILE; events --format ndjson FILE; events --format csv FILE; events --stacks --utc FILE
@@ -26,11 +26,11 @@ const COMMANDS: &str = "FILE; --json FILE; info FILE; info --json FILE; stats FI
     convert --format folded --kind alloc -o - FILE; convert --format folded --kind waits -o - FILE
     convert --format folded --kind off-cpu -o - FILE; convert --format svg --kind heap -o - FILE";
 
-/// Arguments of each report, in its two forms.
+/// Arguments after the name of a report, for its two forms.
 const REPORT: [&str; 2] = ["FILE", "--json FILE"];
 
-/// Pairs that `diff` compares: beginnings of the names of traces in `ab`, which mean single runs or
-/// groups of runs.
+/// Pairs of sides that `diff` compares. Each side is the beginning of the names of traces in `ab`,
+/// which means a single run or a group of runs.
 const COMPARED: &[(&str, &str)] = &[
     ("base", "slow1.5-"),
     ("base", "slow1.2-"),
@@ -42,7 +42,7 @@ const COMPARED: &[(&str, &str)] = &[
     ("base2", "alloc1.5-2"),
 ];
 
-/// Options of a comparison, for its forms: texts, JSON, the page.
+/// Options of a comparison: for text, for JSON, and for the page.
 const DIFF: [&str; 6] = [
     "",
     " --json",
@@ -52,7 +52,7 @@ const DIFF: [&str; 6] = [
     " --force -o /dev/stdout",
 ];
 
-/// Number of processes at the same time.
+/// Number of processes that run at the same time.
 const JOBS: usize = 2;
 
 #[derive(Args)]
@@ -107,7 +107,8 @@ impl Outputs {
         Ok(())
     }
 
-    /// Returns the commands for each trace. The binary lists the names of its reports and formats.
+    /// Returns the commands to run for each trace. The binary lists the names of its reports and
+    /// formats.
     fn commands(&self) -> io::Result<Vec<String>> {
         let listed = |arguments: &[&str]| -> io::Result<Vec<String>> {
             let output = Command::new(&self.binary).args(arguments).output()?;
@@ -175,7 +176,7 @@ impl Outputs {
     }
 }
 
-/// Returns the commands that compare all pairs and groups of which there are traces.
+/// Returns the commands that compare all those pairs of which there are traces.
 fn comparisons() -> io::Result<Vec<String>> {
     let mut traces = Vec::new();
     for folder in ["../shared/ab", "testdata/ab"] {
@@ -207,7 +208,7 @@ fn comparisons() -> io::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Reads to the end, and returns the first 8 bytes of the hash in hexadecimal.
+/// Reads to the end, and returns the first 8 bytes of the content's hash in hexadecimal.
 fn hash(mut from: impl Read) -> io::Result<String> {
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
@@ -219,7 +220,7 @@ fn hash(mut from: impl Read) -> io::Result<String> {
     Ok(hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Returns a trace's path relative to the repository.
+/// Returns the path of a trace relative to the repository, if it is in there.
 fn shown(trace: &Path) -> String {
     let top = top();
     trace.strip_prefix(&top).unwrap_or(trace).display().to_string()

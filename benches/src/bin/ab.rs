@@ -20,9 +20,9 @@ use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 
-/// Variant with which all others are compared.
+/// Variant of the program with which all others are compared.
 const BASE: &str = "base";
-/// Numbers of runs on each side.
+/// Numbers of runs on each side of a comparison that are tried.
 const SIDES: [usize; 4] = [1, 2, 3, 5];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -79,7 +79,7 @@ fn read(folder: &Path) -> Result<BTreeMap<String, Vec<MeasuredTrace>>, Box<dyn E
     Ok(variants)
 }
 
-/// Draws `count` of the runs, each at most once.
+/// Draws `count` runs at random, each at most once.
 fn draw(runs: &[MeasuredTrace], count: usize, random: &mut Random) -> Vec<MeasuredTrace> {
     let mut left: Vec<&MeasuredTrace> = runs.iter().collect();
     let mut drawn = Vec::with_capacity(count);
@@ -90,7 +90,7 @@ fn draw(runs: &[MeasuredTrace], count: usize, random: &mut Random) -> Vec<Measur
     drawn
 }
 
-/// Numbers of comparisons with findings.
+/// Numbers of comparisons that found a difference.
 #[derive(Default)]
 struct Found {
     any: u32,

@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints one number: `--instructions CASE MODE`.
+/// Prints the number of instructions for one measurement: `--instructions CASE MODE`.
 fn instructions(arguments: &[String]) -> io::Result<bool> {
     let [case, work] = arguments else {
         return Err(io::Error::other("--instructions needs a case and a mode"));

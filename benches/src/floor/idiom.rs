@@ -10,7 +10,7 @@ use nom::error::{Error, ErrorKind};
 use nom::number::complete::{le_u8, le_u32, le_u64, le_u128};
 use nom::{Err, IResult, Parser};
 
-/// One event: its header and its payload.
+/// An event: its header and its payload.
 type Event<'a> = (Header, &'a [u8]);
 
 fn varuint64(input: &[u8]) -> IResult<&[u8], u64> {
@@ -120,7 +120,7 @@ fn rows<'a>(
     Some(())
 }
 
-/// Decodes all headers.
+/// Decodes the headers of all rows of a stream.
 ///
 /// # Panics
 /// If a row is cut off, or has the uncompressed layout of versions 3 to 5.

@@ -1,5 +1,5 @@
-//! Passes with which reading is compared: one looks at every byte once, another decodes headers in
-//! the style of nom's documentation ([`idiom`]).
+//! Passes with which the parser is compared: one looks at every byte once, another decodes headers
+//! in the style of nom's documentation ([`idiom`]).
 
 pub mod idiom;
 
@@ -22,18 +22,18 @@ pub fn touch(bytes: &[u8]) -> u64 {
     sums.into_iter().chain(last).chain(rest).fold(0, u64::wrapping_add)
 }
 
-/// All header fields of one event, as stored.
+/// The fields of an event's header, as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Header {
-    /// Event type.
+    /// Metadata id of the event's type.
     pub metadata_id: u32,
-    /// Number on its capture thread.
+    /// Sequence number of the event on its capture thread.
     pub sequence: u32,
     /// Thread that the event is about.
     pub thread: u64,
     /// Thread that wrote the event.
     pub capture_thread: u64,
-    /// Processor that the thread ran on.
+    /// Number of the processor on which that thread ran.
     pub processor: u32,
     /// Id of the stack.
     pub stack: u32,
@@ -51,12 +51,12 @@ pub struct Header {
     pub is_sorted: bool,
 }
 
-/// Rows of one event block.
+/// The rows of an event block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockRows {
-    /// Positions in the stream.
+    /// Positions of the rows in the stream.
     pub range: std::ops::Range<usize>,
-    /// Encoding of the headers.
+    /// How the headers of the rows are encoded.
     pub encoding: BlobEncoding,
 }
 

@@ -1,4 +1,4 @@
-//! Passes in processes of their own, with or without callgrind.
+//! Runs passes in separate processes, with or without callgrind.
 
 use crate::floor::{self, idiom};
 use crate::pass::{self, Input, Mode};
@@ -8,26 +8,26 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// First argument of the gate when it is started for one pass.
+/// First argument of the gate if it has to make only one pass.
 pub const FLAG: &str = "--one-pass";
 
-/// Work besides the modes: decodes all headers in memory by nom's idiom.
+/// Name of the work, besides the modes, that decodes all headers in memory in nom's idiom.
 pub const IDIOM: &str = "idiom";
 
-/// Work besides the modes: runs the command `nettrace stats`.
+/// Name of the work, besides the modes, that runs the command `nettrace stats`.
 pub const STATS: &str = "stats";
 
-/// Prefix of the names of reports as work.
+/// Prefix of the names of reports that are used as work.
 const REPORT: &str = "report:";
 
-/// Result of a pass in a process of its own.
+/// Result of a pass in a separate process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Child {
     /// Number of events seen.
     pub events: u64,
     /// Number of allocations.
     pub allocations: u64,
-    /// Maximum memory held, in bytes.
+    /// Maximum memory that the process held, in bytes.
     pub peak: u64,
     /// Maximum memory that no file backs, in bytes; 0 if not measured.
     pub anonymous: u64,
@@ -35,7 +35,7 @@ pub struct Child {
     pub instructions: u64,
 }
 
-/// Way in which the process reads its file.
+/// How the process reads its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// The file is mapped.
@@ -51,14 +51,14 @@ impl Access {
         [(Access::Mapped, "mapped"), (Access::Read, "read"), (Access::Watched, "watched")];
 }
 
-/// Returns whether `name` is work: a mode, a format, reports, [`IDIOM`] or [`STATS`].
+/// Returns whether `name` names work: a mode, a format, reports, [`IDIOM`] or [`STATS`].
 pub fn is_work(name: &str) -> bool {
     let is_report = name.starts_with(REPORT);
     is_report || [IDIOM, STATS].contains(&name) || Mode::of_name(name).is_some() || is_format(name)
 }
 
-/// Returns whether `name` is a format of conversions. NDJSON is none here, because it is a mode,
-/// which writes it without an analysis.
+/// Returns whether `name` is a format of conversions. NDJSON is not one here, because it is a mode
+/// that writes without an analysis.
 fn is_format(name: &str) -> bool {
     Mode::of_name(name).is_none() && Format::by_name(name).is_some()
 }
@@ -71,7 +71,7 @@ pub fn has_callgrind() -> bool {
 /// Makes the pass that the arguments after [`FLAG`] describe, and prints the result for
 /// [`Child::run`].
 ///
-/// The errors of the pass.
+/// The error is that of the pass.
 pub fn serve(arguments: &[String]) -> io::Result<()> {
     let [file, work, how] = arguments else {
         return Err(io::Error::other("a file, what to do, and how to read it"));
@@ -111,19 +111,19 @@ fn command() -> io::Result<PathBuf> {
 }
 
 impl Child {
-    /// Runs the work without counting instructions.
+    /// Runs the work in a separate process, without counting instructions.
     ///
     /// # Errors
-    /// When it fails.
+    /// If the work fails.
     pub fn run(file: &Path, work: &str, how: Access) -> io::Result<Child> {
         Child::run_by(Command::new(std::env::current_exe()?), file, work, how)
             .map(|(child, _)| child)
     }
 
-    /// Runs the work and counts its instructions.
+    /// Runs the work in a separate process, and counts its instructions.
     ///
     /// # Errors
-    /// When it fails.
+    /// If the work fails.
     pub fn under_callgrind(file: &Path, work: &str) -> io::Result<Child> {
         let mut callgrind = Command::new("valgrind");
         callgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);

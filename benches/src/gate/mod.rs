@@ -28,23 +28,23 @@ pub fn folder() -> io::Result<PathBuf> {
 /// A limit on instructions.
 #[derive(Debug, Clone, Copy)]
 struct Row {
-    /// Work: a mode, a format, or another name that [`child::is_work`] knows.
+    /// Name of the work: a mode, a format, or another name that [`child::is_work`] knows.
     work: &'static str,
     case: Case,
     unit: Unit,
     limit: Limit,
-    /// Goal; `None` if the limit is the goal.
+    /// Value to reach in future; `None` if the limit is the goal.
     goal: Option<f64>,
 }
 
-/// Unit of a limit.
+/// What the value of a limit counts.
 #[derive(Debug, Clone, Copy)]
 enum Unit {
     /// Instructions for each event.
     Event,
-    /// Instructions for each event beyond the instructions of raw iteration.
+    /// Instructions for each event, minus those that the mode `raw` takes.
     AboveRaw,
-    /// Ratio to the highest number of instructions among these works.
+    /// Ratio to the instructions of these works, of which the one with the most counts.
     Times(&'static [&'static str]),
 }
 
@@ -65,7 +65,7 @@ impl Row {
         Row { goal: Some(goal), ..self }
     }
 
-    /// Returns the works to measure: the row's own, and the works with which it is compared.
+    /// Returns the works to measure: the row's own work, and the works with which it is compared.
     fn works(&self) -> impl Iterator<Item = (Case, &'static str)> {
         let others: &[&str] = match self.unit {
             Unit::Event => &[],
@@ -122,17 +122,18 @@ const READING: [Row; 16] = [
     event("ordered-ndjson", Case::Net10, 1_275.0),
 ];
 
-/// Minimum ratios of nom's idiom to reading. The idiom takes 395 to 560 instructions for an event
-/// of the mixed trace, the fewest if the compiler inlines its functions into the loop. The limits
-/// are a little below the ratios of that case. The goals are 2.5, 3 and 3.
+/// Minimum ratios of nom's idiom to reading, in instructions. The idiom takes 395 to 560
+/// instructions for an event of the mixed trace; it takes the fewest if the compiler inlines its
+/// functions into the loop. The limits are a little below the ratios of that case. The goals are
+/// 2.5, 3 and 3.
 const IDIOM: [Row; 3] = [
     times(child::IDIOM, Case::Mixed, &["raw"], Limit::AtLeast(3.9)),
     times(child::IDIOM, Case::Net10, &["raw"], Limit::AtLeast(3.5)),
     times(child::IDIOM, Case::Net31, &["raw"], Limit::AtLeast(3.1)),
 ];
 
-/// Limits on decoding fields, including raw iteration; on `stats` with one thread; on conversions,
-/// whose goals are ratios of times; on two reports in one pass.
+/// Limits on other work: decoding fields, including raw iteration; `stats` with one thread;
+/// conversions, whose goals are ratios of times; and two reports in one pass.
 const OTHER_WORK: [Row; 17] = [
     event("ordered-fields", Case::Mixed, 412.0),
     event("ordered-fields", Case::Net10, 628.0),
@@ -155,7 +156,8 @@ const OTHER_WORK: [Row; 17] = [
 
 const TOGETHER: Limit = Limit::AtMost(1.42);
 
-/// Number of passes under callgrind that run at a time. Their counts do not depend on each other.
+/// Number of passes that run under callgrind at the same time. Their counts do not influence each
+/// other.
 const PASSES_AT_ONCE: usize = 2;
 
 /// Measures instructions, allocations and memory.
@@ -184,8 +186,7 @@ pub fn counts(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     instructions(&READING, folder, report)
 }
 
-/// Measures each work of the rows once. Reports the rows in order, each as soon as its works are
-/// measured.
+/// Measures each work of the rows once, and reports each row as soon as its works are measured.
 fn instructions(rows: &[Row], folder: &Path, report: &mut GateReport) -> io::Result<()> {
     let mut works: Vec<(Case, &str)> = Vec::new();
     for work in rows.iter().flat_map(Row::works) {
@@ -222,10 +223,10 @@ fn instructions(rows: &[Row], folder: &Path, report: &mut GateReport) -> io::Res
     })
 }
 
-/// Returns the number of instructions for an event, without start-up.
+/// Returns the number of instructions for each event, without those of the start of the program.
 ///
 /// # Errors
-/// When callgrind, or a pass under it, fails.
+/// If callgrind, or a pass under it, fails.
 pub fn instructions_per_event(folder: &Path, case: Case, work: &str) -> io::Result<f64> {
     // The shorter trace has to contain a whole copy of the real trace, with all its metadata.
     let unit = match case {

@@ -1,4 +1,4 @@
-//! Table of measured values and their limits.
+//! The table of measured values and their limits.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl Limit {
     }
 }
 
-/// Table of measured values and their limits, printed row by row.
+/// The table of measured values and their limits. It is printed row by row.
 #[derive(Debug, Default)]
 pub struct GateReport {
     failed: usize,
@@ -36,8 +36,8 @@ impl GateReport {
         GateReport::default()
     }
 
-    /// Adds a value with its limit. `goal` is given if it is missed; then the limit is a few
-    /// percent above the measured value, so that the value gets no worse.
+    /// Adds a value with its limit. `goal` is given if the value does not reach it. Then the limit
+    /// is a few percent above the measured value, so that the value gets no worse.
     pub fn add(&mut self, what: &str, limit: Limit, goal: Option<f64>, value: f64, unit: &str) {
         let is_exceeded = !limit.holds(value);
         let missed = goal.filter(|goal| !Limit::AtMost(*goal).holds(value));
@@ -80,7 +80,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// Formats a number with at least three digits.
+/// Formats a number with at least three significant digits.
 fn number(value: f64) -> String {
     match value.abs() {
         large if large >= 100.0 => format!("{value:.0}"),

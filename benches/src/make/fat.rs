@@ -54,7 +54,7 @@ const SIGNATURES: [&str; 8] = [
     "class System.String  (int64)",
 ];
 
-/// Source of the events.
+/// Source of the events of `fat`.
 #[derive(Debug)]
 pub struct Fat {
     random: Random,
@@ -64,7 +64,7 @@ pub struct Fat {
 }
 
 impl Fat {
-    /// Creates the source. All sources give equal events.
+    /// Creates a source. All sources give equal events.
     pub fn new() -> Fat {
         Fat { random: Random::new(3), ticks: START_TICKS, methods: 0, last: METHOD }
     }

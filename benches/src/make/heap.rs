@@ -1,9 +1,9 @@
 //! `heap`: a dump of the managed heap with three references for each object.
 //!
 //! The objects form a tree in the order of their allocation, so that most references lead to
-//! objects nearby. Of the references outside of the tree, a tenth lead to random objects, or all of
-//! them (`heap-far`). There are 2,000 types and 68.4 bytes for each object, so 1.368 GB are 20
-//! million objects and 60 million references.
+//! objects nearby. Of the references that are not part of the tree, a tenth lead to random objects,
+//! or all of them (`heap-far`). There are 2,000 types and 68.4 bytes for each object, so 1.368 GB
+//! are 20 million objects and 60 million references.
 
 use super::session::{EventType, Events, START_TICKS};
 use crate::random::Random;
@@ -13,39 +13,39 @@ use std::collections::VecDeque;
 const PROVIDER: &str = "Microsoft-Windows-DotNETRuntime";
 const THREAD: u64 = 40_000;
 const TYPES: u64 = 2_000;
-/// Number of types in an event.
+/// Number of types that an event describes.
 const TYPES_EACH: u64 = 500;
 const FIRST: u64 = 0x7f00_0000_0000;
-/// Distance from one object to the next, in bytes.
+/// Distance between the addresses of adjacent objects, in bytes.
 const STRIDE: u64 = 64;
-/// Number of objects in an event, as runtimes write them.
+/// Number of objects that an event describes, as in events of runtimes.
 const OBJECTS: u64 = 2_008;
 const REFERENCES: usize = 5_354;
-/// Ids and versions, in the order of metadata ids.
+/// Id and version of each event type, in the order of metadata ids.
 const KINDS: [(u32, u32); 7] = [(1, 2), (2, 1), (3, 1), (15, 0), (16, 0), (18, 0), (19, 0)];
 
-/// Source of the events.
+/// Source of the events of `heap`.
 #[derive(Debug)]
 pub struct Heap {
     random: Random,
     ticks: u64,
     objects: u64,
-    /// Percentage of the references outside of the tree that lead to random objects.
+    /// Percentage of random references among those that are not part of the tree.
     far: u64,
     written: u64,
-    /// Sizes of the subtrees that are written next.
+    /// Sizes of the subtrees that are still to be written.
     subtrees: Vec<u64>,
     references: VecDeque<u64>,
     object_blocks: u32,
     reference_blocks: u32,
-    /// Number of events that were written before the objects.
+    /// Number of events that were written before those about objects.
     begun: u64,
     ended: u8,
 }
 
 impl Heap {
-    /// Creates the source of a dump of at most `bytes` bytes; events after the dump fill up the
-    /// rest. Equal arguments give equal events.
+    /// Creates the source of a dump that has at most `bytes` bytes. Other events after the dump
+    /// fill up the rest. Equal arguments give equal events.
     pub fn new(bytes: u64, far: u64) -> Heap {
         let objects = (bytes * 10 / 684).max(1);
         Heap {
@@ -67,7 +67,7 @@ impl Heap {
         FIRST + STRIDE * object
     }
 
-    /// Writes an object with its references to its children and to others.
+    /// Writes an object, with its references to its children and to other objects.
     fn object(&mut self, sink: &mut Sink) {
         let at = self.written;
         self.written += 1;

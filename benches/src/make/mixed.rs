@@ -1,5 +1,5 @@
 //! `mixed`: sixteen threads, 32 types, and header shapes that cannot be predicted. `v6` and `v6c`
-//! have these events in version 6.
+//! have the same events in version 6.
 //!
 //! The runs of all threads in a batch, about 128 events each, cover the same span of time, because
 //! a runtime flushes one thread's buffer after the other. In version 6 events are in time order, as
@@ -14,7 +14,7 @@ const THREADS: u64 = 16;
 const TYPES: u32 = 32;
 const STACKS: u64 = 256;
 
-/// Source of the events.
+/// Source of the events of `mixed`.
 #[derive(Debug)]
 pub struct Mixed {
     version: Version,
@@ -23,7 +23,7 @@ pub struct Mixed {
     kind: u32,
     stack: u32,
     thread: u64,
-    /// Number of events left in the thread's run.
+    /// Number of events that are left in the current thread's run.
     left: u64,
     ticks: u64,
     /// Tick at which the current batch of runs began.
@@ -64,7 +64,7 @@ impl Mixed {
         }
     }
 
-    /// Begins a run. Returns whether it is the first of its batch.
+    /// Begins the run of the next thread. Returns whether it is the first run of its batch.
     fn begin_run(&mut self) -> bool {
         self.left = self.random.between(64, 192);
         self.thread = (self.thread + 1) % THREADS;

@@ -28,7 +28,7 @@ pub mod uniform;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Size of a written trace.
+/// Size of a trace that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Written {
     /// Number of events.
@@ -40,31 +40,30 @@ pub struct Written {
 /// A kind of trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Case {
-    /// One header shape: see [`uniform`].
+    /// Events with one header shape: see [`uniform`].
     Uniform,
-    /// Shapes that cannot be predicted: see [`mixed`].
+    /// Events with header shapes that cannot be predicted: see [`mixed`].
     Mixed,
-    /// Large payloads of text: see [`fat`].
+    /// Events with large payloads of text: see [`fat`].
     Fat,
-    /// [`mixed`] in version 6, uncompressed.
+    /// The events of [`mixed`] in version 6, uncompressed.
     V6,
-    /// [`mixed`] in version 6, compressed as one-collect writes.
+    /// The events of [`mixed`] in version 6, compressed as one-collect writes them.
     V6Compressed,
     /// A heap dump: see [`heap`].
     Heap,
     /// A heap dump in which references lead anywhere.
     HeapFar,
-    /// The real mix: events that .NET 10 wrote about a program of many kinds of events.
+    /// A recorded mix: events that .NET 10 wrote about a program that causes many kinds of events.
     Net10,
-    /// The real mix of .NET Core 3.1.
+    /// A recorded mix of events of .NET Core 3.1.
     Net31,
-    /// Large payloads of a real program: metrics of .NET 10, 1,885 bytes an event.
+    /// Recorded events with large payloads: metrics of .NET 10, 1,885 bytes an event.
     Metrics,
     /// For conversions: CPU samples of .NET 10, and the list of methods at the end of
     /// each copy.
     Samples,
-    /// For conversions: events of the runtime of .NET 10, with stacks, and hardly any CPU
-    /// sample.
+    /// For conversions: events of the runtime of .NET 10, with stacks, and hardly any CPU samples.
     Clr,
 }
 
@@ -97,17 +96,18 @@ impl Case {
         Case::Net31,
     ];
 
-    /// Returns its name.
+    /// Returns the name of the case.
     pub fn name(self) -> &'static str {
         Case::ALL.into_iter().find(|(case, _)| *case == self).map_or("", |(_, name)| name)
     }
 
-    /// Returns the case with that name.
+    /// Returns the case with this name.
     pub fn of_name(name: &str) -> Option<Case> {
         Case::ALL.into_iter().find(|(_, known)| *known == name).map(|(case, _)| case)
     }
 
-    /// Writes a trace of at least `bytes` bytes, and at most one block and its stacks more.
+    /// Writes a trace of at least `bytes` bytes. It has at most one block with its stacks more than
+    /// necessary.
     ///
     /// # Errors
     /// Errors of `out`.
@@ -142,7 +142,7 @@ impl Case {
     /// Returns a trace of at least `bytes` bytes in memory.
     ///
     /// # Panics
-    /// As [`Case::write`].
+    /// On the conditions of [`Case::write`].
     pub fn bytes(self, bytes: u64) -> Vec<u8> {
         let mut stream = Vec::new();
         self.write(&mut stream, bytes).expect("writing to memory does not fail");

@@ -1,20 +1,21 @@
-//! Rows of the event block that is being written.
+//! The rows of the event block that is being written.
 
 use nettrace_testdata::synth::{Blob, Compressor, Sink, Version};
 
-/// Size of an event block's content, in bytes, from which on it is full, as in runtimes.
+/// Size at which the content of an event block counts as full, in bytes. Runtimes have the same
+/// size.
 const MAX_BLOCK_BYTES: usize = 100 * 1024 - 1024;
 
-/// Layout of event rows.
+/// Layout of the event rows in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// Flags, and the fields that differ from the previous row.
+    /// Each row has flags, and the fields that differ from the previous row.
     Compressed,
-    /// All fields in full.
+    /// Each row has all fields.
     Uncompressed,
 }
 
-/// Event rows and the header of their block.
+/// The event rows of a block, and what its header needs.
 #[derive(Debug)]
 pub struct Rows {
     version: Version,
@@ -50,7 +51,7 @@ impl Rows {
         self.bytes.len() >= MAX_BLOCK_BYTES
     }
 
-    /// Returns the flags of the fields that a compressed row has to store.
+    /// Returns the flags of those fields that a compressed row for `blob` has to store.
     pub fn needed_flags(&self, blob: &Blob) -> u8 {
         self.compressor.needed_flags(blob)
     }

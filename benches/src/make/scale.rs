@@ -32,7 +32,7 @@ const SAMPLES: &str = "Microsoft-DotNETCore-SampleProfiler";
 const SAMPLE: u32 = 1;
 const METHOD: u32 = 2;
 const ALLOCATION: u32 = 3;
-/// First metadata id of [`Scale::Providers`].
+/// Metadata id of the first event type in [`Scale::Providers`].
 const PROVIDED: u32 = 4;
 
 /// Thread that writes the rundown, and no other events.
@@ -40,17 +40,17 @@ const RUNDOWN_THREAD: u64 = 1 << 32;
 
 const CODE: u64 = 0x7f12_0000_0000;
 const CODE_BYTES: u64 = 256;
-/// Number of methods on the stacks.
+/// Number of methods that occur in the stacks.
 const METHODS: u64 = 10_000;
 const FRAMES: usize = 24;
 /// Number of outermost frames that all stacks share.
 const COMMON: usize = 4;
 /// Number of stacks, except in [`Scale::Stacks`].
 const STACKS: u64 = 1_000;
-/// Number of events between two sequence points, at which stacks are forgotten.
+/// Number of events between two sequence points, which make readers forget the stacks.
 const EVENTS_A_REGION: u64 = 10_000;
 
-/// Kind of entry of which a trace has very many.
+/// The kind of thing of which a trace has very many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Different stacks.
@@ -59,11 +59,11 @@ pub enum Scale {
     Methods,
     /// Threads.
     Threads,
-    /// Threads of version 6.
+    /// Threads in a stream of version 6.
     ThreadsV6,
-    /// Types that are allocated.
+    /// Types of allocated objects.
     Types,
-    /// Providers, each of one event type.
+    /// Providers, each with one event type.
     Providers,
 }
 
@@ -83,7 +83,7 @@ impl Scale {
         Scale::ALL.into_iter().find(|(_, known)| *known == name).map(|(scale, _)| scale)
     }
 
-    /// Writes a trace with `count` entries of this kind.
+    /// Writes a trace that has `count` things of this kind.
     pub fn write(self, out: impl Write, count: u64) -> io::Result<Written> {
         let is_v6 = self == Scale::ThreadsV6;
         let mut session = Session::begin(out, if is_v6 { Version::V6 } else { Version::V4 })?;
@@ -146,7 +146,7 @@ struct Session<W> {
     random: Random,
     ticks: u64,
     events: u64,
-    /// Last number of each thread that is alive.
+    /// Last sequence number of each thread that has not ended.
     numbers: BTreeMap<u64, u32>,
 }
 
@@ -167,13 +167,13 @@ impl<W: Write> Session<W> {
         Ok(session)
     }
 
-    /// Writes rows of threads whose ids are their indices.
+    /// Writes rows that define threads; the index of a thread is also its id.
     fn write_threads(&mut self, indices: RangeInclusive<u64>) -> io::Result<()> {
         let rows = indices.map(|index| ThreadRow::new(index, 1, index)).collect();
         self.writer.write_part(PartKind::Thread, ThreadBlock::new(rows).content().bytes)
     }
 
-    /// Writes the stacks of the next region, all different, with ids from 1 on.
+    /// Writes the stacks of the next region. They are all different, and have ids from 1 on.
     fn write_stacks(&mut self, count: u64, methods: u64) -> io::Result<()> {
         for first in (0..count).step_by(500) {
             let stacks: Vec<Vec<u64>> = (first..count.min(first + 500))
@@ -190,7 +190,7 @@ impl<W: Write> Session<W> {
         Ok(())
     }
 
-    /// Writes definitions of event types, each with a provider of its own.
+    /// Writes definitions of event types, each of a different provider.
     fn write_providers(&mut self, first: u64, count: u64) -> io::Result<()> {
         let rows = (first..first + count).map(|number| {
             let definition = Definition {

@@ -9,10 +9,10 @@ use nettrace_testdata::synth::{
 };
 use std::io::{self, Write};
 
-/// First tick of every synthetic session, the `sync_ticks` of [`Trace::default`].
+/// Tick at which every synthetic session starts: the `sync_ticks` of [`Trace::default`].
 pub(super) const START_TICKS: u64 = 1_000_000;
 
-/// One event type.
+/// An event type of a synthetic session.
 #[derive(Debug, Clone)]
 pub struct EventType {
     /// Name of the provider.
@@ -44,22 +44,23 @@ pub trait Events {
     fn layout(&self) -> Layout {
         Layout::Compressed
     }
-    /// Returns the event types; the first has metadata id 1.
+    /// Returns the event types. The first one has metadata id 1.
     fn types(&self) -> Vec<EventType>;
-    /// Returns the threads that write events: OS ids, in version 6 indices.
+    /// Returns the threads that write events: their OS ids, or in version 6 their indices.
     fn capture_threads(&self) -> Vec<u64>;
-    /// Returns the threads that events are about, if these are not the capture threads (version 6).
+    /// Returns the threads that events are about, if they differ from the capture threads (version
+    /// 6).
     fn threads(&self) -> Vec<u64> {
         self.capture_threads()
     }
-    /// Returns whether a sequence point may follow here, `events` events after the last one. No
-    /// later event may be older than earlier ones then.
+    /// Returns whether a sequence point may follow here, `events` events after the last one. If so,
+    /// later events are not older than the ones before.
     fn is_region_end(&self, events: u64) -> bool;
-    /// Returns the stacks of the next region; the first has id 1.
+    /// Returns the stacks of the next region. The first one has id 1.
     fn stacks(&mut self) -> Vec<Vec<u64>>;
     /// Sets the fields of the next event, except its sequence number.
     fn next(&mut self, blob: &mut Blob);
-    /// Returns the flags of a compressed row that needs the flags `needed`.
+    /// Returns the flags to write for a compressed row that needs at least the flags `needed`.
     fn flags(&self, needed: u8) -> u8 {
         needed
     }

@@ -1,4 +1,4 @@
-//! Writer of a stream, block by block.
+//! Writes a stream block by block.
 
 use nettrace_testdata::synth::{Block, Content, Object, PartKind, Stream, Trace, Version};
 use std::io::{self, Write};
@@ -29,7 +29,7 @@ impl<W: Write> Writer<W> {
         self.position
     }
 
-    /// Writes content in the framing of the version.
+    /// Writes content with the framing of the stream's version.
     pub fn write_part(&mut self, kind: PartKind, content: Vec<u8>) -> io::Result<()> {
         let content = Content::raw(content);
         // Padding depends on the position modulo 4 only.
@@ -49,7 +49,7 @@ impl<W: Write> Writer<W> {
         self.write_part(PartKind::Trace, trace.content(self.version).bytes)
     }
 
-    /// Writes the end of the stream. Returns its length.
+    /// Writes the end of the stream. Returns the length of the stream.
     pub fn end(mut self) -> io::Result<u64> {
         if self.version.has_objects() {
             self.raw(&[1])?;

@@ -6,10 +6,10 @@ use nettrace_testdata::synth::{Blob, Field, FieldType, flag};
 
 const THREAD: u64 = 40_000;
 
-/// Payload sizes in bytes by type; their mean is 14.8.
+/// Size of the payload of each event type, in bytes. The mean is 14.8.
 const SIZES: [usize; 5] = [12, 16, 16, 14, 16];
 
-/// Source of the events.
+/// Source of the events of `uniform`.
 #[derive(Debug)]
 pub struct Uniform {
     random: Random,
@@ -17,7 +17,7 @@ pub struct Uniform {
 }
 
 impl Uniform {
-    /// Creates the source. All sources give equal events.
+    /// Creates a source. All sources give equal events.
     pub fn new() -> Uniform {
         Uniform { random: Random::new(1), ticks: START_TICKS }
     }

@@ -13,7 +13,7 @@
 use super::{TraceFile, decompressed, shared, traces};
 use crate::synth::GuidBytes;
 
-/// Events of a trace, in time order. Events with equal timestamps are in any order.
+/// Events of a trace, in time order. Events with equal timestamps are in no particular order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoldenEvents {
     /// Events, one for each line of the file.
@@ -23,13 +23,13 @@ pub struct GoldenEvents {
 }
 
 impl GoldenEvents {
-    /// Returns the value of a key of the trailer: `events`, `lost`, `error`, `pointer`,
-    /// `processors`, `start` or `end`.
+    /// Returns the value in the trailer that belongs to a key: `events`, `lost`, `error`,
+    /// `pointer`, `processors`, `start` or `end`.
     pub fn trailer_value(&self, key: &str) -> Option<&str> {
         self.trailer.iter().find_map(|line| line.strip_prefix(key)?.strip_prefix('\t'))
     }
 
-    /// Returns the number of events of each type according to the trailer. A type is provider,
+    /// Returns the number of events of each type, as the trailer lists them. A type is provider,
     /// event id and name, separated by slashes.
     pub fn counts(&self) -> impl Iterator<Item = (&str, usize)> {
         self.trailer.iter().filter_map(|line| {
@@ -53,44 +53,44 @@ impl GoldenEvents {
 /// An event as the reference reader found it. The fields have the order of the file's columns.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GoldenEvent {
-    /// Timestamp as in the stream.
+    /// Timestamp as the stream stores it.
     pub ticks: u64,
-    /// OS thread id.
+    /// OS id of the thread.
     pub thread_id: i64,
-    /// Process id.
+    /// Id of the process.
     pub process_id: i64,
-    /// Processor.
+    /// Number of the processor.
     pub processor: i64,
-    /// Provider.
+    /// Name of the provider.
     pub provider: String,
-    /// Event id.
+    /// Id of the event within the provider.
     pub event_id: u32,
-    /// Version.
+    /// Version of the event.
     pub version: u32,
-    /// Level.
+    /// Level of the event.
     pub level: u32,
-    /// Keywords.
+    /// Keywords of the event.
     pub keywords: u64,
-    /// OpCode.
+    /// OpCode of the event.
     pub opcode: u32,
-    /// Activity, bytes as stored.
+    /// Id of the activity, as the stream stores its bytes.
     pub activity_id: Option<GuidBytes>,
-    /// Related activity, bytes as stored.
+    /// Id of the related activity, as the stream stores its bytes.
     pub related_activity_id: Option<GuidBytes>,
     /// Size of the payload, in bytes.
     pub payload_bytes: u64,
     /// [`crc32`](crate::crc32) of the payload.
     pub payload_crc32: u32,
-    /// Number of frames of the stack.
+    /// Number of frames in the stack.
     pub frame_count: u64,
-    /// [`crc32`](crate::crc32) of the frames' addresses as stored.
+    /// [`crc32`](crate::crc32) of the frames' addresses, as the stream stores their bytes.
     pub stack_crc32: u32,
     /// Name that the reference reader gives the event.
     pub name: String,
 }
 
-/// Shared traces without a golden. One has 842,152 events; the others were recorded to measure a
-/// profiling tool.
+/// Traces in the shared folder for which there is no golden. One has 842,152 events; the others
+/// were recorded to measure a profiling tool.
 const TRACES_WITHOUT_EVENTS: [&str; 8] = [
     "aspnet-net10-linux-x64/web.nettrace",
     "benchmarkdotnet/Join.nettrace",
@@ -122,8 +122,8 @@ pub fn golden_events(name: &str) -> GoldenEvents {
 }
 
 /// Returns the fields of the first 20 events of each type in the trace `name`, one JSON object for
-/// each: `index` (line in the golden's events), `ts`, `tid`, `provider`, `id`, `version`, `name`,
-/// `fields`.
+/// each event: `index` (line in the golden's events), `ts`, `tid`, `provider`, `id`, `version`,
+/// `name`, `fields`.
 ///
 /// # Panics
 /// If `NETTRACE_SHARED` is not set or has no such golden.

@@ -53,8 +53,8 @@ impl TraceFile {
     }
 }
 
-/// Traces that make up 27 of the 45 MB in the repository. Smaller traces have all of their kinds of
-/// events.
+/// The largest traces, which make up 27 of the 45 MB in the repository. The smaller traces contain
+/// all kinds of events that these have.
 const LARGE: [&str; 4] = [
     "net10-linux-x64/metrics.nettrace",
     "net10-linux-x64/startup.nettrace",
@@ -63,8 +63,8 @@ const LARGE: [&str; 4] = [
 ];
 
 /// Returns the traces for tests that read many whole traces, sorted by name. With `NETTRACE_SHARED`
-/// these are all traces, otherwise the traces of the repository except the four large ones, which a
-/// line on stderr names.
+/// these are all traces. Without it they are the traces of the repository except the four large
+/// ones; a line on stderr says that these are left out.
 ///
 /// # Panics
 /// If [`of_repository`] or [`shared_folder`] does.
@@ -116,10 +116,10 @@ pub fn trace(name: &str) -> TraceFile {
     found.unwrap_or_else(|| lacking(&format!("traces/{name}.gz")))
 }
 
-/// Returns a recording of a program whose right answers are known by construction. It lies in
-/// `testdata/known` or, with `NETTRACE_SHARED`, in the folder `known` there (with its subfolder, such
-/// as `async/shop-full`) or in `reports`.
-/// A recording of a program on another runtime is called `net9-sort` in `testdata/known`.
+/// Returns a recording of a program for which the right answers are known by construction. It lies
+/// in `testdata/known`. With `NETTRACE_SHARED` it may also lie in that folder's `known`, where the
+/// name contains the subfolder, such as `async/shop-full`, or in its `reports`. For a recording on
+/// another runtime, such as `net9/sort`, the file in `testdata/known` is called `net9-sort`.
 ///
 /// # Panics
 /// If there is none.
@@ -132,8 +132,8 @@ pub fn known(name: &str) -> TraceFile {
     recording(name, &format!("known/{file}"), &of_shared)
 }
 
-/// Returns a recording: the file `own` of this crate or, with `NETTRACE_SHARED`, one of the files
-/// `of_shared` there.
+/// Returns a recording: the file `own` of this crate or, with `NETTRACE_SHARED`, the first existing
+/// file of `of_shared` in that folder.
 fn recording(name: &str, own: &str, of_shared: &[String]) -> TraceFile {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(own);
     let places = shared_folder()
@@ -149,7 +149,7 @@ fn recording(name: &str, own: &str, of_shared: &[String]) -> TraceFile {
     }
 }
 
-/// Fails a test whose recording is missing.
+/// Fails the test, because a recording that it needs is missing.
 fn lacking(name: &str) -> ! {
     match shared_folder() {
         Some(folder) => panic!("neither testdata nor {} has {name}", folder.display()),
@@ -169,8 +169,8 @@ pub fn known_of_repository() -> Vec<TraceFile> {
     listed(found)
 }
 
-/// Returns the recordings of the folder that `NETTRACE_SHARED` names whose answers are known or that
-/// another tool made, named by folder and file, such as `web/dt-default`.
+/// Returns recordings of the folder that `NETTRACE_SHARED` names: those whose answers are known,
+/// and those that another tool made. They are named by folder and file, such as `web/dt-default`.
 ///
 /// # Panics
 /// If [`shared`] does.
@@ -183,7 +183,8 @@ pub fn of_shared() -> Vec<TraceFile> {
     listed(found)
 }
 
-/// Returns a recording of `testdata/ab`, such as `base1`: runs of one program and of variants of it.
+/// Returns a recording of `testdata/ab`, such as `base1`: a run of one program or of a variant of
+/// that program.
 ///
 /// # Panics
 /// If there is none.
@@ -200,8 +201,8 @@ pub fn web(name: &str) -> TraceFile {
     recording(name, &format!("web/{name}"), &[format!("web/traces/{name}")])
 }
 
-/// Returns the counts that the clients and the runtime of the web application kept during a recording
-/// of [`web`], as JSON.
+/// Returns counts of what happened during a recording of [`web`], as JSON. The clients and the
+/// runtime of the web application kept them.
 ///
 /// # Panics
 /// If there is no such file.
@@ -214,7 +215,7 @@ pub fn web_truth(name: &str) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns a file of the folder `known` below `NETTRACE_SHARED`, decompressed.
+/// Returns the decompressed content of a file in the folder `known` below `NETTRACE_SHARED`.
 ///
 /// # Panics
 /// If there is no such file.
@@ -223,7 +224,7 @@ pub fn known_file(name: &str) -> Vec<u8> {
 }
 
 /// Returns the traces that were recorded while dotnet-counters watched the process, sorted by name,
-/// each with the CSV file of dotnet-counters.
+/// each with the CSV text that dotnet-counters wrote.
 ///
 /// # Panics
 /// If there are fewer than two.
@@ -242,8 +243,8 @@ pub fn recorded_beside_dotnet_counters() -> Vec<(TraceFile, String)> {
     files.iter().map(pair).collect()
 }
 
-/// Returns the folder that `NETTRACE_SHARED` names, with more traces in `traces` and their goldens in
-/// `golden`.
+/// Returns the folder that `NETTRACE_SHARED` names. It has further traces in `traces` and their
+/// goldens in `golden`.
 ///
 /// # Panics
 /// If the variable is not set, or names a folder without traces.
@@ -251,8 +252,8 @@ pub fn shared() -> &'static Path {
     shared_folder().expect("NETTRACE_SHARED=FOLDER names the folder of shared recordings")
 }
 
-/// Returns the folder that `NETTRACE_SHARED` names, or `None` if the variable is not set. Tests use
-/// the traces of the repository alone then.
+/// Returns the folder that `NETTRACE_SHARED` names, or `None` if the variable is not set. Without
+/// it, tests use the traces of the repository alone.
 ///
 /// # Panics
 /// If it names a folder without traces.
@@ -268,7 +269,7 @@ pub fn shared_folder() -> Option<&'static Path> {
         .as_deref()
 }
 
-/// Adds the `*.gz` files below `folder` to `found`, by name.
+/// Adds the `*.gz` files below `folder` to `found`, each under its name.
 fn find_traces(folder: &Path, prefix: &str, found: &mut BTreeMap<String, PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {

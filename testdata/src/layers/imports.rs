@@ -1,29 +1,30 @@
-//! Imports between the modules of a crate.
+//! Finds the imports between the modules of a crate.
 
 use super::tokens::{Token, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A place at which one module names another.
+/// A place in the sources at which one module imports from another.
 #[derive(Debug)]
 pub(super) struct Import {
-    /// Path of the file below the folder of sources.
+    /// Path of the file, relative to the folder of sources.
     pub file: String,
     pub line: usize,
-    /// Paths of both modules from the crate's root, such as `reader::run`.
+    /// Paths of the two modules from the crate's root, such as `reader::run`.
     pub importer: String,
     pub imported: String,
 }
 
-/// Modules of a crate and their imports of each other, without modules and imports of tests.
+/// The modules of a crate, and their imports of each other. Modules and imports of tests are left
+/// out.
 #[derive(Debug)]
 pub(super) struct Tree {
     pub modules: BTreeSet<String>,
     pub imports: Vec<Import>,
 }
 
-/// A source file: its path, its module, and its tokens without tests.
+/// A source file: its path, its module, and its text.
 struct Source {
     file: String,
     module: Vec<String>,
@@ -98,7 +99,7 @@ fn sources(src: &Path) -> Vec<Source> {
     found
 }
 
-/// Returns the names in `mod name;` and `mod name {`.
+/// Returns the names of the modules that are declared by `mod name;` or `mod name {`.
 fn declared<'t>(tokens: &[Token<'t>]) -> BTreeSet<&'t str> {
     let is_mod = tokens
         .windows(3)
@@ -126,7 +127,7 @@ fn without_tests<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
     kept
 }
 
-/// Returns the index after the bracket that closes the one at `at`.
+/// Returns the index after the bracket that closes the bracket at index `at`.
 fn closing(tokens: &[Token<'_>], at: usize) -> usize {
     let mut depth = 0_usize;
     for (index, token) in tokens.iter().enumerate().skip(at) {
@@ -161,7 +162,7 @@ fn end_of_item(tokens: &[Token<'_>], begin: usize) -> usize {
     at
 }
 
-/// Adds the names that the crate's root re-exports to `exported`, with their paths.
+/// Adds to `exported` the names that the crate's root re-exports, with their paths.
 fn exports(text: &str, modules: &BTreeSet<String>, exported: &mut BTreeMap<String, Vec<String>>) {
     let all = tokens(text);
     let kept = without_tests(&all);
@@ -179,8 +180,8 @@ fn exports(text: &str, modules: &BTreeSet<String>, exported: &mut BTreeMap<Strin
     }
 }
 
-/// Returns all paths that begin with `crate`, `super`, `self` or a child module. Each has the
-/// module that names it, its parts from the crate's root, and its line.
+/// Returns all paths that begin with `crate`, `super`, `self` or a child module. Each of them comes
+/// with the module that names it, its parts from the crate's root, and its line.
 fn paths(
     tokens: &[Token<'_>],
     file_module: &[String],
@@ -224,8 +225,8 @@ fn paths(
     found
 }
 
-/// Returns the parts of a path from the crate's root, or `None` if it names another crate or an
-/// item of the module itself.
+/// Returns the parts of a path, counted from the crate's root. Returns `None` if the path names
+/// another crate, or an item of the module itself.
 fn from_root(here: &[String], path: &[String], modules: &BTreeSet<String>) -> Option<Vec<String>> {
     let mut base = here.to_vec();
     let mut parts = path.iter().peekable();
@@ -252,7 +253,7 @@ fn from_root(here: &[String], path: &[String], modules: &BTreeSet<String>) -> Op
 }
 
 /// Reads a path or a tree of paths, such as `a::{b, c::d as e}`, from `at`, and returns the index
-/// after it. Adds each path with the name that it gets in the module, and its line.
+/// after it. Adds each path, with its name in the module and its line.
 fn use_tree(
     tokens: &[Token<'_>],
     at: usize,
@@ -300,8 +301,8 @@ fn is_name(text: &str) -> bool {
     text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// Returns the module in which a path from the root ends, or `lib` if the root itself defines the
-/// name.
+/// Returns the module that defines what a path names, counted from the root. That is `lib` if the
+/// root itself defines it.
 fn lies_in(
     path: &[String],
     modules: &BTreeSet<String>,

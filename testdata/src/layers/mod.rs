@@ -22,19 +22,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
-/// A violation that [`check`] found.
+/// A violation of the order that [`check`] found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
     /// A module imports a module that is not below it in the order.
     Import {
-        /// Path of the file below the folder of sources, and the line.
+        /// Path of the file relative to the folder of sources, and the line.
         place: (String, usize),
-        /// Importing module, as named in the order.
+        /// Name of the importing module in the order.
         importer: String,
-        /// Imported module, as named in the order.
+        /// Name of the imported module in the order.
         imported: String,
     },
-    /// The order does not name this module.
+    /// The order does not name this module, which exists.
     Unlisted(String),
     /// The order names a module that does not exist.
     Missing(String),
@@ -95,7 +95,7 @@ pub fn check(src: &Path, order: &[&[&str]]) -> Vec<Fault> {
     faults.into_iter().collect()
 }
 
-/// Returns the name under which a module is in the order, and its layer.
+/// Returns the name of a module in the order, or that of a module around it, and its layer.
 fn layer_of<'n>(module: &str, level: &BTreeMap<&'n str, usize>) -> Option<(&'n str, usize)> {
     let mut path = module;
     loop {
@@ -106,8 +106,9 @@ fn layer_of<'n>(module: &str, level: &BTreeMap<&'n str, usize>) -> Option<(&'n s
     }
 }
 
-/// Asserts that a crate keeps to an order. Exceptions in `not_yet` are pairs of the importing and the
-/// imported module. An exception that is no longer needed is a fault, too, so that the list shrinks.
+/// Asserts that the modules of a crate import each other only as an order allows. `not_yet` has
+/// exceptions: pairs of the importing and the imported module. An exception that is no longer
+/// needed is a fault, too, so that the list shrinks.
 ///
 /// # Panics
 /// With the faults that [`check`] found, or with an exception that is no longer needed.
@@ -136,7 +137,7 @@ pub fn assert_order(src: &Path, order: &[&[&str]], not_yet: &[(&str, &str)]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns the order as the documents quote it: one line for each layer, lowest first.
+/// Returns the order as the documents quote it: a line for each layer, the lowest layer first.
 pub fn as_text(order: &[&[&str]]) -> String {
     order.iter().map(|layer| layer.join(", ") + "\n").collect()
 }
@@ -147,7 +148,7 @@ mod tests {
     use std::fs;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Returns the faults of a crate made of these files, against an order.
+    /// Returns the faults that are found in a crate with these files, for an order.
     fn faults(files: &[(&str, &str)], order: &[&[&str]]) -> Vec<String> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -164,7 +165,7 @@ mod tests {
 
     const ORDER: &[&[&str]] = &[&["low"], &["mid", "side"], &["high"]];
 
-    /// Returns the faults of `mid.rs` with this text, in a crate with modules `low`,
+    /// Returns the faults that are found if `mid.rs` has this text, in a crate with modules `low`,
     /// `mid`, `side` and `high`.
     fn faults_of_mid(text: &str) -> Vec<String> {
         faults(

@@ -1,14 +1,14 @@
-//! Tokens of a Rust source, without comments, strings and characters. A path in a string of an
-//! attribute, such as `serialize_with = "crate::a::b"`, counts as code.
+//! Splits a Rust source into tokens, without comments, strings and characters. A path in a string
+//! of an attribute, such as `serialize_with = "crate::a::b"`, counts as code.
 
-/// A word or sign, and its line, counted from 1.
+/// A word or a sign of a source, and its line, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'t> {
     pub text: &'t str,
     pub line: usize,
 }
 
-/// Returns words, `::`, and any other sign as a token of its own.
+/// Returns the tokens of a source: words, `::`, and each other sign by itself.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut rest = text;
     let mut found = Vec::new();
@@ -40,7 +40,8 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// Returns whether a string after these tokens is a path that a macro of serde calls.
+/// Returns whether a string that follows these tokens is a path to a function, which a macro of
+/// serde calls.
 fn names_a_function(before: &[Token<'_>]) -> bool {
     let names = ["serialize_with", "deserialize_with", "skip_serializing_if", "with"];
     matches!(before, [.., name, sign] if sign.text == "=" && names.contains(&name.text))
@@ -82,7 +83,7 @@ fn string(text: &str) -> usize {
 }
 
 /// Returns the number of hashes of the raw string at the start of the text (`r"`, `r#"`, `br##"`),
-/// and the index of its content.
+/// and the index at which its content begins.
 fn raw_hashes(text: &str) -> Option<(usize, usize)> {
     let after = text.trim_start_matches(['b', 'c']);
     let after = after.strip_prefix('r')?;
@@ -96,8 +97,8 @@ fn raw_string(text: &str) -> usize {
     text[begin..].find(&end).map_or(text.len(), |at| begin + at + end.len())
 }
 
-/// Returns the length of the character at the start of the text, such as `'a'`; 1 for a lifetime,
-/// such as `'a`.
+/// Returns the length of the character literal at the start of the text, such as `'a'`, or 1 for a
+/// lifetime, such as `'a`.
 fn character(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
     match chars.next() {

@@ -12,12 +12,12 @@ use std::process::Command;
 
 use super::{Peer, Target};
 
-/// Maximum number of runs of a test whose runtime got stuck. A test that fails for
-/// another reason is not run again.
+/// Maximum number of attempts for a test whose runtime got stuck. A test that fails for another
+/// reason is not repeated.
 const TRIES: u32 = 4;
 
 thread_local! {
-    /// Whether a test of this thread failed while its target was stuck.
+    /// Whether a test on this thread failed while its target was stuck.
     static WAS_STUCK: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -49,7 +49,7 @@ pub fn each(peers: Vec<Peer>, test: impl Fn(&Peer)) {
     }
 }
 
-/// Records whether the target of a failed test is stuck. Called when a target is dropped.
+/// Records whether the target of a failed test is stuck. This is called when a target is dropped.
 pub(super) fn note(target: &Target) {
     if std::thread::panicking() && target.major == 3 {
         // A process that the test has stopped answers only after SIGCONT. `kill` fails if it has
@@ -59,7 +59,8 @@ pub(super) fn note(target: &Target) {
     }
 }
 
-/// Returns whether the runtime answers a request within ten seconds; any answer counts.
+/// Returns whether the runtime answers a request within ten seconds. Any answer counts, also a
+/// refusal.
 #[cfg(unix)]
 fn answers(target: &Target) -> bool {
     use std::io::{Read, Write};

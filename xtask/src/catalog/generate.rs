@@ -1,4 +1,4 @@
-//! Renders the catalog's generated files from the table of native events.
+//! Generates the source files of the catalog from the table of native events.
 //!
 //! The table is `parser/catalog/clr-events.json`: an extract of the runtime's manifest
 //! (ClrEtwAll.man), with names from TraceEvent's parsers.
@@ -12,7 +12,7 @@ const MAX_WIDTH: usize = 110;
 /// Name of a generated file in `parser/src/catalog/generated`, and its text.
 pub(super) type GeneratedFile = (String, String);
 
-/// Providers in the order of the table, each with the name of its file.
+/// Providers in the order of the table, each with the name of its generated file.
 const FILES: &[(&str, &str)] = &[
     ("Microsoft-Windows-DotNETRuntime", "runtime"),
     ("Microsoft-Windows-DotNETRuntimeRundown", "rundown"),
@@ -23,18 +23,18 @@ const FILES: &[(&str, &str)] = &[
     ("Microsoft-DotNETCore-EventPipe", "event_pipe"),
 ];
 
-/// Returns whether an event id belongs to a part.
+/// Function that returns whether an event id belongs to a part.
 type TakesId = fn(u64) -> bool;
 
-/// Parts into which the events of the runtime provider are split. An event goes into the first part
-/// that takes its id.
+/// Parts into which the events of the runtime provider are split, each with the name of its file.
+/// An event goes into the first part that takes its id.
 const RUNTIME_PARTS: &[(&str, TakesId)] = &[
     ("runtime_gc", |id| id < 40 || (200..=209).contains(&id)),
     ("runtime_threads", |id| (40..=71).contains(&id) || matches!(id, 81 | 90 | 91 | 301 | 302)),
     ("runtime_code", |_| true),
 ];
 
-/// Returns all generated files.
+/// Returns the names and texts of all generated files.
 pub(super) fn files(table: &Value) -> Vec<GeneratedFile> {
     let providers = array(table, "providers");
     assert_eq!(providers.len(), FILES.len(), "providers of the table");
@@ -91,7 +91,7 @@ fn module_file(modules: &[String]) -> String {
     out
 }
 
-/// Renders a provider with its maps, and its events unless they are in `parts`.
+/// Returns the file of a provider: its maps, and its events unless they are split into `parts`.
 fn provider_file(provider: &Value, parts: &[String], events: &[&Value]) -> String {
     let name = text(provider, "name");
     let mut out = head(&format!(
@@ -122,7 +122,7 @@ fn provider_file(provider: &Value, parts: &[String], events: &[&Value]) -> Strin
     out + &body
 }
 
-/// Renders events of a provider whose maps are in the file `maps`.
+/// Returns the file of some events of a provider whose maps are in the file `maps`.
 fn events_file(provider: &Value, events: &[&Value], maps: &str) -> String {
     let name = text(provider, "name");
     let mut out = head(&format!("{name}: a part of its events."));
@@ -196,7 +196,7 @@ fn provider_item(out: &mut String, provider: &Value, parts: &[String]) {
     writeln!(out, "    groups: &[{}],\n    others: None,\n}};\n", groups.join(", ")).unwrap();
 }
 
-/// Renders the bytes of a guid in the order in which they are stored, for a source file.
+/// Returns the bytes of a guid as source text, in the order in which they are stored.
 fn guid_bytes(guid: &str) -> String {
     let digits: String = guid.chars().filter(|&c| c != '-').collect();
     let mut bytes: Vec<u8> =
@@ -297,16 +297,18 @@ fn wrapped(items: &[String], indent: &str) -> String {
     out
 }
 
-/// Renders the fields of an event as calls of the functions in `row.rs`.
+/// Returns the fields of an event as source text: calls of the functions in `row.rs`.
 fn rendered_fields(fields: &[Value]) -> Vec<String> {
     let registers = registers(fields);
     fields.iter().map(|field| rendered(field, &[], fields, &registers)).collect()
 }
 
-/// Path of a field that counts others: the names of the records around it, and its own.
+/// Path of a field that gives the number of other values: the names of the records around it, then
+/// its own name.
 type Path = Vec<String>;
 
-/// Returns the registers of an event: the path of each field that a later field names as its count.
+/// Returns the registers of an event, one for each field that a later field names as its number of
+/// elements. Each register is the path of its field.
 fn registers(fields: &[Value]) -> Vec<Path> {
     fn walk(fields: &[Value], at: &[String], open: &mut Vec<Path>, registers: &mut Vec<Path>) {
         let first = open.len();
@@ -332,8 +334,8 @@ fn registers(fields: &[Value]) -> Vec<Path> {
     registers
 }
 
-/// Returns the register of the field that `count` names, which is in the record at path `at` or in
-/// a record around it.
+/// Returns the index of the register that keeps the field named `count`. That field is in the
+/// record at path `at`, or in a record around it.
 fn register_of(count: &str, at: &[String], registers: &[Path]) -> usize {
     (0..=at.len())
         .rev()
@@ -397,7 +399,8 @@ fn rendered(field: &Value, at: &[String], siblings: &[Value], registers: &[Path]
     out
 }
 
-/// Words in the names of numbers that count bytes. The manifest has no units, so the name decides.
+/// Words that occur in the names of fields that are numbers of bytes. The manifest has no units, so
+/// the names decide.
 const BYTES: [&str; 11] = [
     "Budget",
     "Size",
@@ -411,8 +414,8 @@ const BYTES: [&str; 11] = [
     "Promoted",
     "Survived",
 ];
-/// Words in the names of numbers that count things or are positions, although they have one of
-/// [`BYTES`].
+/// Words in the names of fields that are no numbers of bytes, although they contain one of
+/// [`BYTES`], but counts or positions.
 const NOT_BYTES: [&str; 3] = ["Count", "Offset", "ID"];
 
 fn unit(field: &Value) -> &'static str {
@@ -432,7 +435,7 @@ fn unit(field: &Value) -> &'static str {
     }
 }
 
-/// Splits `GenerationSize0` into `Generation`, `Size`.
+/// Splits a name into words: `GenerationSize0` into `Generation`, `Size`.
 fn words(name: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut begin = 0;
@@ -474,7 +477,7 @@ fn gc_dynamic_file(table: &Value) -> String {
     out
 }
 
-/// Returns the name of a constant for a map: `GC_REASON_MAP` for `GCReasonMap`.
+/// Returns the name of the constant for a map: `GC_REASON_MAP` for `GCReasonMap`.
 fn constant(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut out = String::new();

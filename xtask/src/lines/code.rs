@@ -16,7 +16,7 @@ pub(super) struct Function {
     pub(super) file: PathBuf,
     pub(super) line: usize,
     pub(super) name: String,
-    /// Lines of code from `fn` to its closing brace.
+    /// Number of lines with code, from `fn` to the closing brace.
     pub(super) lines: usize,
     pub(super) test: bool,
 }
@@ -46,15 +46,15 @@ pub(super) fn count(tree: &Tree) -> Counts {
     counts
 }
 
-/// Line numbers of a file, from 1 on, by content.
+/// Numbers of a file's lines, from 1 on, by what the lines contain.
 #[derive(Default)]
 struct Seen {
     code: BTreeSet<usize>,
-    /// Lines of `code` that belong to tests.
+    /// Those lines of `code` that belong to tests.
     tests: BTreeSet<usize>,
     /// Names of functions, with their first and last lines.
     functions: Vec<(String, usize, usize)>,
-    /// Paths, without endings, of modules that belong to tests.
+    /// Paths, without file extensions, of modules that belong to tests.
     test_modules: Vec<PathBuf>,
 }
 
@@ -138,8 +138,8 @@ impl Seen {
     }
 }
 
-/// Returns the tokens of the attribute at index `at`, whether it is `#![…]`, and the index after
-/// it.
+/// Returns the tokens of the attribute at index `at`, whether it is an inner one (`#![…]`), and the
+/// index after it.
 fn attribute(tokens: &[TokenTree], at: usize) -> Option<(TokenStream, bool, usize)> {
     if !is_punct(tokens.get(at)?, '#') {
         return None;
@@ -154,7 +154,7 @@ fn attribute(tokens: &[TokenTree], at: usize) -> Option<(TokenStream, bool, usiz
     }
 }
 
-/// Returns whether an attribute is `cfg(test)` or the like.
+/// Returns whether an attribute is `cfg(test)`, or another condition that only tests satisfy.
 fn is_cfg_for_tests(attribute: &TokenStream) -> bool {
     let tokens: Vec<_> = attribute.clone().into_iter().collect();
     match &tokens[..] {
@@ -165,7 +165,7 @@ fn is_cfg_for_tests(attribute: &TokenStream) -> bool {
     }
 }
 
-/// Returns whether an attribute is `doc = "…"`, which is what `/// …` becomes.
+/// Returns whether an attribute is `doc = "…"`, which a comment `/// …` becomes.
 fn is_documentation(attribute: &TokenStream) -> bool {
     let tokens: Vec<_> = attribute.clone().into_iter().collect();
     matches!(&tokens[..], [TokenTree::Ident(doc), _, TokenTree::Literal(_)] if doc == "doc")
@@ -189,7 +189,7 @@ fn end_of_item(tokens: &[TokenTree], mut at: usize) -> usize {
     at + rest.iter().position(ends).map_or(rest.len(), |last| last + 1)
 }
 
-/// Words with which an item begins.
+/// The keywords with which an item begins.
 const ITEMS: [&str; 14] = [
     "async",
     "const",

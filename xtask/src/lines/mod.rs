@@ -49,7 +49,7 @@ pub(crate) struct Lines {
     baseline: bool,
 }
 
-/// The figures of a crate, in the order of the columns.
+/// The figures of a crate, in the order of [`COLUMNS`].
 type Row = [usize; COLUMNS.len()];
 
 const COLUMNS: [&str; 5] = ["source", "tests", "public", "long", "long in tests"];
@@ -108,7 +108,8 @@ fn members(manifest: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the baseline's text: a line for each crate, with its name and its figures.
+/// Returns the text of the file with the baseline: a line for each crate, with its name and its
+/// figures.
 fn written(rows: &BTreeMap<String, Row>) -> String {
     let mut text = format!("# cargo xtask lines --baseline: {}\n", COLUMNS.join(", "));
     for (name, row) in rows {
@@ -131,8 +132,8 @@ fn parsed(text: &str) -> BTreeMap<String, Row> {
     rows
 }
 
-/// Returns a table of all figures with their differences from the baseline, and the sums. A crate
-/// that one side lacks counts as 0 there.
+/// Returns a table of all figures, of their differences from the baseline, and of the sums. A crate
+/// that exists only on one side counts as 0 on the other.
 fn table(rows: &BTreeMap<String, Row>, before: &BTreeMap<String, Row>) -> String {
     let mut all: BTreeMap<&str, (Row, Row)> = BTreeMap::new();
     for (name, row) in rows {

@@ -1,4 +1,4 @@
-//! Finds the public items of a crate, which can be reached from its root.
+//! Finds the public items of a crate, which are those that can be reached from its root.
 
 use super::source::{Tree, folder_of_modules, is_for_tests};
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use syn::{Attribute, ImplItem, Item, Meta, Type, UseTree, Visibility};
 
 /// Returns each public item once, as a path. This is the path of its definition, which need not be
-/// public, or of the `pub use` for an item of another crate or of a macro.
+/// public itself. For an item of another crate or of a macro, it is the path of the `pub use`.
 pub(super) fn items(tree: &Tree) -> BTreeSet<String> {
     let mut krate = Crate { tree, modules: Vec::new(), definitions: Vec::new() };
     let root = Path::new("src/lib.rs");
@@ -44,14 +44,16 @@ struct Crate<'a> {
 #[derive(Default)]
 struct Module {
     path: String,
-    /// Index of the module around this one; for the root, the root itself.
+    /// Index of the module that contains this one; the root has its own index.
     parent: usize,
-    /// Indices of definitions by name. A name may be a type, a value and a macro.
+    /// Indices of definitions by name. A name may stand for a type, a value and a macro at the same
+    /// time.
     names: BTreeMap<String, Vec<usize>>,
     uses: Vec<Use>,
-    /// Indices of the modules whose names are imported by `*`.
+    /// Indices of the modules from which all names are imported by `*`.
     globs: BTreeSet<usize>,
-    /// Paths of types that have inherent impls, each with its public functions and constants.
+    /// Paths of the types that have inherent impls here, each with the public functions and
+    /// constants of these impls.
     members: Vec<(Vec<String>, Vec<String>)>,
 }
 
@@ -65,7 +67,7 @@ struct Definition {
 
 struct Use {
     path: Vec<String>,
-    /// Name of the import; `None` for `*`.
+    /// Name under which the item is imported; `None` for `*`.
     name: Option<String>,
     public: bool,
 }
@@ -150,7 +152,8 @@ impl Crate<'_> {
         })
     }
 
-    /// Resolves the imports by `*` until nothing changes, because one may depend on another.
+    /// Resolves the imports by `*`. This is repeated until nothing changes, because one import may
+    /// depend on another.
     fn find_globs(&mut self) {
         loop {
             let mut is_new = false;
@@ -178,7 +181,7 @@ impl Crate<'_> {
         }
     }
 
-    /// Notes the public items of a module that is reachable.
+    /// Notes the public items of a module that can be reached.
     fn reach(&self, module: usize, found: &mut Found) {
         if !found.modules.insert(module) {
             return;
@@ -211,9 +214,9 @@ impl Crate<'_> {
         }
     }
 
-    /// Returns the definitions that a path names in a module; none if they are in another crate or
-    /// in a macro. `asked` has the names that are being looked up, because modules may import from
-    /// each other.
+    /// Returns the definitions that a path names in a module; there are none if they are in another
+    /// crate or in a macro. `asked` has the names that are being looked up, because modules may
+    /// import from each other.
     fn resolve(
         &self,
         module: usize,
@@ -232,8 +235,8 @@ impl Crate<'_> {
         modules.flat_map(|module| self.resolve(module, rest, asked)).collect()
     }
 
-    /// Returns the module that the beginning of a path means (`crate`, `self`, `super`), and the
-    /// rest of the path; `None` if it begins with a name.
+    /// Returns the module that the beginning of a path (`crate`, `self` or `super`) stands for, and
+    /// the rest of the path. Returns `None` if the path begins with a name.
     fn start<'p>(&self, module: usize, path: &'p [String]) -> Option<(usize, &'p [String])> {
         let (first, rest) = path.split_first()?;
         let start = match first.as_str() {
@@ -269,7 +272,7 @@ impl Crate<'_> {
     }
 }
 
-/// Adds the imports of a `use` to `uses`, each with its path and its name.
+/// Adds each import of a `use` to `uses`, with its path and its name.
 fn imports(tree: &UseTree, before: &[String], public: bool, uses: &mut Vec<Use>) {
     let with = |name: &syn::Ident| -> Vec<String> {
         before.iter().cloned().chain([name.to_string()]).collect()

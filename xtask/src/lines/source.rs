@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{fs, io};
 
-/// Files of `src` and `tests` by their paths in the crate.
+/// Files of `src` and `tests`, by their paths in the crate.
 pub(super) struct Tree(pub(super) BTreeMap<PathBuf, File>);
 
 pub(super) struct File {
@@ -55,7 +55,7 @@ impl File {
     }
 }
 
-/// Returns the folder of the modules that a file declares: `src/a/` for `src/a.rs` and
+/// Returns the folder with the modules that a file declares: `src/a/` for `src/a.rs` and for
 /// `src/a/mod.rs`.
 pub(super) fn folder_of_modules(file: &Path) -> PathBuf {
     match file.file_stem().and_then(|stem| stem.to_str()) {
@@ -64,7 +64,7 @@ pub(super) fn folder_of_modules(file: &Path) -> PathBuf {
     }
 }
 
-/// Returns whether the condition of a `cfg` is false whenever neither `test` nor `fuzzing` is set.
+/// Returns whether the condition of a `cfg` cannot be true if neither `test` nor `fuzzing` is set.
 pub(super) fn is_for_tests(condition: &TokenStream) -> bool {
     holds(condition) == Some(false)
 }

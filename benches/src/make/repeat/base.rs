@@ -1,4 +1,4 @@
-//! Blocks of the trace that is repeated.
+//! Reads the blocks of the trace that is repeated.
 
 use super::decode::{self, RowReader};
 use flate2::read::GzDecoder;
@@ -8,10 +8,10 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// A trace to repeat.
+/// A trace that can be repeated.
 #[derive(Debug, Clone)]
 pub struct Base {
-    /// Version of the format; 4 for version 5, too.
+    /// Version of the format; 4 also stands for version 5.
     pub version: Version,
     /// Content of the Trace object or block.
     pub(super) trace: Vec<u8>,
@@ -24,7 +24,7 @@ pub struct Base {
     pub(super) newest: u64,
 }
 
-/// Returns the decompressed bytes of a gzip file; other bytes as they are.
+/// Returns the decompressed content of a gzip file. Other bytes are returned unchanged.
 ///
 /// # Errors
 /// If the gzip file is damaged.
@@ -38,7 +38,7 @@ pub fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
 }
 
 impl Base {
-    /// Reads a file, gzip or not.
+    /// Reads a file, compressed by gzip or not.
     ///
     /// # Errors
     /// Errors of reading; [`io::ErrorKind::InvalidData`] if the file is no trace.
@@ -76,7 +76,8 @@ impl Base {
         Ok(base)
     }
 
-    /// Finds the span of time, and removes event blocks with rows that cannot be read.
+    /// Finds the span of time that the events cover, and removes event blocks with rows that cannot
+    /// be read.
     fn measure(&mut self) {
         let version = self.version;
         let (mut events, mut oldest, mut newest) = (0, u64::MAX, 0);

@@ -30,8 +30,8 @@ pub(super) struct RowReader<'a> {
 }
 
 impl<'a> RowReader<'a> {
-    /// Reads the header of the content of a block, and returns its rows; `None` if the header is
-    /// cut.
+    /// Reads the header of a block's content, and returns the rows after it; `None` if the header
+    /// is cut off.
     pub(super) fn new(version: Version, content: &'a [u8]) -> Option<RowReader<'a>> {
         let (mut is_compressed, mut rest) = (false, content);
         if version != Version::V3 {

@@ -1,9 +1,9 @@
 //! A real trace, repeated as if it were one long session.
 //!
-//! Framing and padding are written anew. Metadata is written once; stacks, labels and forgotten
-//! threads are written with each copy. Events are re-encoded: timestamps of a copy are later than
-//! those of the previous copies, and the sequence numbers of a capture thread have no gaps, even
-//! where the base had losses. The result has no losses, restarts or damage.
+//! Framing and padding are written anew. Metadata is written once; stacks, labels and threads that
+//! were forgotten are written with each copy. Events are re-encoded: timestamps of a copy are later
+//! than those of the previous copies, and the sequence numbers of a capture thread have no gaps,
+//! even where the base had losses. The result has no losses, restarts or damage.
 
 mod base;
 mod decode;
@@ -18,8 +18,8 @@ use nettrace_testdata::synth::{PartKind, RemoveThreadBlock, SequencePoint, Sink,
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-/// Writes copies of `base` until the stream has at least `bytes` bytes. The last block and the end
-/// of the stream are written in addition.
+/// Writes copies of `base` until the stream has at least `bytes` bytes, then the last block and the
+/// end of the stream.
 ///
 /// # Errors
 /// Errors of `out`, and [`io::ErrorKind::InvalidData`] if the base has no events.
@@ -47,17 +47,17 @@ pub fn write(out: impl Write, base: &Base, bytes: u64) -> io::Result<Written> {
     Ok(Written { events: copies.events, bytes: copies.writer.end()? })
 }
 
-/// Writer of the copies, with the state of a reader of the stream so far.
+/// Writes the copies, and keeps the state that a reader of the stream has so far.
 struct Copies<W> {
     writer: Writer<W>,
     is_first: bool,
-    /// Ticks by which the current copy is later than the base.
+    /// Number of ticks by which the times of the current copy are later than those of the base.
     shift: u64,
     newest: u64,
     events: u64,
-    /// Last number of each capture thread that has not ended.
+    /// Last sequence number of each capture thread that has not ended.
     numbers: HashMap<u64, u32>,
-    /// Thread indices that are defined (version 6).
+    /// Indices of the threads that are defined (version 6).
     threads: HashSet<u64>,
     types: HashSet<u64>,
     ends_in_point: bool,
@@ -129,7 +129,7 @@ impl<W: Write> Copies<W> {
         self.writer.write_part(PartKind::Event, rows.take())
     }
 
-    /// Writes the rows whose types are not defined yet.
+    /// Writes the rows for those event types that are not defined yet.
     fn write_types(&mut self, content: &[u8]) -> io::Result<()> {
         let (rows, ()) = raw::metadata_block_header_v6(content).map_err(|_| invalid())?;
         let mut out = Sink::new();
@@ -137,7 +137,7 @@ impl<W: Write> Copies<W> {
         self.write_rows(rows, out, PartKind::Metadata, |copies, id| copies.types.insert(id))
     }
 
-    /// Writes the rows whose threads are not defined.
+    /// Writes the rows for those threads that are not defined.
     fn write_threads(&mut self, content: &[u8]) -> io::Result<()> {
         self.write_rows(content, Sink::new(), PartKind::Thread, |copies, index| {
             let is_new = copies.threads.insert(index);
@@ -148,7 +148,8 @@ impl<W: Write> Copies<W> {
         })
     }
 
-    /// Copies the rows, each a u16 size and a varuint id, whose id `is_wanted`.
+    /// Copies those rows whose id `is_wanted`. Each row has its size as a u16, then its id as a
+    /// varuint.
     fn write_rows(
         &mut self,
         mut rest: &[u8],
@@ -210,7 +211,8 @@ impl<W: Write> Copies<W> {
         self.writer.write_part(PartKind::SequencePoint, point.content(version).bytes)
     }
 
-    /// Writes a sequence point where the base has none, because stack ids restart in the next copy.
+    /// Writes a sequence point where the base has none. It is needed because the ids of stacks
+    /// start again in the next copy.
     fn write_point_here(&mut self) -> io::Result<()> {
         let version = self.writer.version();
         if version == Version::V3 {
