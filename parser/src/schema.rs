@@ -98,7 +98,8 @@ impl Schema {
     }
 }
 
-/// Size in bytes plus a number of pointers, whose size depends on the trace.
+/// Size that consists of a number of bytes and a number of pointers. The size of a pointer depends
+/// on the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct FixedSize {
     bytes: u32,

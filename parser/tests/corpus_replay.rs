@@ -1,4 +1,4 @@
-//! Replay of the fuzzers' corpus, so that faults found once stay mended.
+//! Replays the fuzzers' corpus, so that faults found once stay mended.
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod invariants;

@@ -27,7 +27,7 @@ const FORBIDDEN: [&str; 12] = [
     "addr_of",
 ];
 
-/// Returns path below the root, and text, of every source of the libraries.
+/// Returns the text of every source of the libraries, with its path below the root.
 fn sources() -> Vec<(String, String)> {
     let libraries = ["guid", "parser", "writer", "export", "analysis", "tables", "ipc", "native"];
     sources_below(libraries.map(|name| root().join(name).join("src")).into())
@@ -39,8 +39,8 @@ fn sources_below(folders: Vec<PathBuf>) -> Vec<(String, String)> {
     found
 }
 
-/// Returns path below the root, and text, of every file with an ending. Build folders and hidden
-/// folders are left out.
+/// Returns the text of every file with this ending, with its path below the root. Build folders and
+/// hidden folders are left out.
 pub(crate) fn files_below(mut folders: Vec<PathBuf>, ending: &str) -> Vec<(String, String)> {
     let root = root();
     let mut found = Vec::new();

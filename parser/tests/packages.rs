@@ -15,7 +15,7 @@ fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns folder and manifest of each published package.
+/// Returns the folder and the manifest of each published package.
 fn published() -> Vec<(String, String)> {
     let manifest = text(&root().join("Cargo.toml"));
     let members =

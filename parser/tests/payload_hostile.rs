@@ -83,7 +83,8 @@ fn visit(event: &Event<'_>) -> usize {
     values
 }
 
-/// Looks up every field name and an unknown one, and asserts that all ways have the same result.
+/// Looks up every field name and an unknown one. Asserts that all ways to look up a name have the
+/// same result.
 fn ask(event: &Event<'_>) {
     let text = |value: Value<'_>| format!("{value:?}");
     for (index, field) in event.fields().enumerate() {

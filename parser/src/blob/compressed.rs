@@ -9,7 +9,7 @@ use super::{BlobHeader, flag};
 use crate::bytes::first;
 use nettrace_guid::Guid;
 
-/// Size in bytes of the window that the fast decoder may read. The longest header has 88.
+/// Size in bytes of the window that the fast decoder may read. The longest header has 88 bytes.
 pub(crate) const WINDOW: usize = 128;
 
 /// Returns a window that begins with `rest`, the end of a block, and is filled with zeros. A

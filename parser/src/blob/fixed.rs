@@ -35,8 +35,8 @@ fn long(low: u32, high: u32) -> u64 {
 /// Q2](crate::format_guide#Q2)).
 const NOT_SORTED: u32 = 0x8000_0000;
 
-/// Returns the offset of the next blob, given this blob's size field, which does not count
-/// itself. `None` if the blob would leave `input`.
+/// Returns the offset of the next blob, given this blob's size field, which does not count itself.
+/// `None` if the blob would extend past the end of `input`.
 fn blob_end(input: &[u8], size: u32) -> Option<usize> {
     let end = usize::try_from(size).ok()?.checked_add(4)?;
     (end <= input.len()).then_some(end)

@@ -25,7 +25,7 @@ pub enum Label<'r> {
     ActivityId(Guid),
     /// Related activity id of the event.
     RelatedActivityId(Guid),
-    /// W3C trace id, in stored order.
+    /// W3C trace id, with its bytes in stored order.
     TraceId(TraceId),
     /// W3C span id.
     SpanId(u64),

@@ -162,9 +162,9 @@ pub struct MetadataPayload<'a> {
 }
 
 /// Reads a description of versions 3 to 5 up to its field list ([FORMAT.md
-/// 6.4](crate::format_guide#6.4)): the payload of a blob in a metadata block; in version
-/// 3, of a blob with metadata id 0. The remaining input is empty, or a version 1 field
-/// list and any number of [tags](MetadataTag).
+/// 6.4](crate::format_guide#6.4)). It is the payload of a blob in a metadata block, or in version 3
+/// of a blob with metadata id 0. The remaining input is empty, or a version 1 field list and any
+/// number of [tags](MetadataTag).
 ///
 /// # Errors
 /// [`Fault::Truncated`].
@@ -330,7 +330,8 @@ pub fn header_v6(input: &[u8]) -> Parsed<'_, ()> {
     }
 }
 
-/// Reads the header, which does not state the number of rows.
+/// Reads the header of a version 6 metadata block. It does not state the number of rows, so the
+/// result is `None`.
 pub(crate) fn first_row_v6(content: &[u8]) -> Parsed<'_, Option<u32>> {
     header_v6(content).map(|(rest, ())| (rest, None))
 }

@@ -59,9 +59,9 @@ pub(super) fn check_count(
     }
 }
 
-/// Reads the entries of a row, which lies at `row_at`, and passes each to `take` with its
-/// offset. Entries after one of unknown kind, whose size is unknown, are skipped; entries
-/// after a broken one are lost.
+/// Reads the entries of a row, which lies at `row_at`, and passes each to `take` with its offset.
+/// Entries after an entry of unknown kind are skipped, because its size is unknown. Entries after a
+/// broken entry are lost.
 pub(super) fn read_entries<'a, T>(
     row: &'a [u8],
     row_at: usize,

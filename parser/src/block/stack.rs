@@ -173,7 +173,7 @@ pub(crate) fn begins(len: usize, content: &[u8]) -> bool {
         && u32(rest).is_ok_and(|(_, size)| size % 4 == 0 && size as usize <= rows.saturating_sub(4))
 }
 
-/// Returns whether the content is a header and exactly the stated rows.
+/// Returns whether the content of a stack block has exactly the stated number of rows.
 pub(crate) fn is_whole(content: &[u8]) -> bool {
     let Ok((mut rest, (_, count))) = header(content) else { return false };
     for _ in 0..count {

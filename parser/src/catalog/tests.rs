@@ -117,7 +117,7 @@ fn scopes_of_old_loggers_are_read_by_name() {
     assert_eq!(symbol(&metadata(provider, 22, "FormattedMessage", 0, &[])), None);
 }
 
-/// Counts must be stored before they are used, each in a register of its own.
+/// Checks that counts are stored before they are used, each in a register of its own.
 fn check_registers(fields: &[Field], kept: &mut Vec<u8>, symbol: &str) {
     for field in fields {
         let mut kind = &field.kind;

@@ -22,7 +22,7 @@ const MAX_THREADS: usize = 1 << 16;
 /// Timestamp in ticks from which on the time is unknown (`FORMAT.md` 10).
 const NO_TIME: u64 = i64::MAX as u64;
 
-/// Checks the times of a stream, in ticks.
+/// State of the checks of a stream's times. All times are in ticks.
 #[derive(Debug)]
 pub(super) struct TimeRules {
     /// Whether event blocks have headers: in all versions but 3.

@@ -567,7 +567,7 @@ impl Queue {
         self.raise_watermark(self.newest_passed);
     }
 
-    /// Discards delivered events if events were ready and all of them have been delivered.
+    /// Ends a delivery if all events that were ready have been delivered, and discards them.
     /// Otherwise returns `false`.
     pub(super) fn finish(&mut self) -> bool {
         if !self.runs.is_delivering() || self.has_ready() {

@@ -61,8 +61,8 @@ impl<'r> Array<'r> {
         self.payload.bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
 
-    /// Returns the elements, which are known to be complete, except for the elements to which
-    /// fields of objects refer (`RelLoc`, `DataLoc`).
+    /// Returns the elements. They are known to be complete, except for elements to which a field of
+    /// an object refers (`RelLoc`, `DataLoc`).
     pub fn iter(&self) -> Elements<'r> {
         let Array { payload, element, count, start, .. } = *self;
         let stride = payload.stride(element);

@@ -201,8 +201,8 @@ impl<S: Source> Reader<S> {
         self.phase = Phase::Frame;
     }
 
-    /// Ends the most recent block at `position`, where another block begins, and with it the
-    /// losses that were reported for the block.
+    /// Ends the most recent block at `position`, where another block begins. The losses that were
+    /// reported for the ended block end there, too.
     pub(super) fn take_back(&mut self, position: u64) {
         let Some(last) = self.last_block.as_mut().filter(|last| position < last.body_end()) else {
             return;

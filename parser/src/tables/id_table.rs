@@ -51,8 +51,8 @@ pub(super) struct IdTable {
     dense: Vec<Slot>,
     /// Number of consecutive ids from `base` on that are defined.
     gapless: u64,
-    /// Whether the distance between a slot in the array and the first slot differs from the
-    /// distance between their ids.
+    /// Whether a slot in the array is at another distance from the first slot than its id is from
+    /// the first id.
     is_bent: bool,
     sparse: HashMap<u64, Slot>,
     count: usize,

@@ -62,7 +62,7 @@ pub trait View<'r>: Sized {
     fn from_event(event: &Event<'r>) -> Option<Self>;
 }
 
-/// Returns the value of the next field with a name. Views request fields in payload order,
+/// Returns the value of the next field with this name. Views request fields in payload order,
 /// because the search begins after the previous field.
 fn value<'r>(fields: &mut Fields<'r>, name: &str) -> Option<Value<'r>> {
     fields.find(name)?.value.ok()
@@ -76,7 +76,7 @@ fn number32(fields: &mut Fields<'_>, name: &str) -> Option<u32> {
     u32::try_from(number(fields, name)?).ok()
 }
 
-/// Returns the text of the next field with a name; empty if the writer omitted it.
+/// Returns the text of the next field with this name; empty if the writer omitted it.
 fn text<'r>(fields: &mut Fields<'r>, name: &str) -> Option<Utf16<'r>> {
     match value(fields, name)? {
         Value::Utf16(text) => Some(text),

@@ -10,7 +10,7 @@ use nettrace_testdata::cases;
 
 /// Maximum number of bytes that a reader may hold for each byte of a stream.
 const HELD_PER_BYTE: u64 = 8;
-/// Number of bytes that a reader may hold in addition, for any stream.
+/// Number of bytes that a reader may hold for any stream, in addition to [`HELD_PER_BYTE`].
 const HELD: u64 = 4 << 20;
 
 #[test]

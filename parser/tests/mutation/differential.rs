@@ -44,7 +44,7 @@ fn ours(bytes: &[u8]) -> Read {
     Read { events, says_so }
 }
 
-/// The program of the peers that prints the events found by TraceEvent, as in the goldens.
+/// Program that prints the events that TraceEvent finds, in the form of the goldens.
 struct Dumper {
     peers: PathBuf,
     folder: PathBuf,

@@ -1,4 +1,4 @@
-//! Headers of blocks of blobs (FORMAT.md 6.1).
+//! Tests of the headers of blocks of blobs (FORMAT.md 6.1).
 
 use crate::snapshot::{ordered, read};
 use crate::streams::last_event_block;

@@ -1,5 +1,5 @@
-//! Headers of event blobs of versions 4 and 5, and of event rows of version 6 (FORMAT.md
-//! 6.2, 6.3, 7.4).
+//! Tests of the headers of event blobs of versions 4 and 5, and of event rows of version 6
+//! (FORMAT.md 6.2, 6.3, 7.4).
 
 use crate::snapshot::{Outcome, Seen, ordered, read};
 use crate::streams::{

@@ -1,4 +1,4 @@
-//! Damage and input in general (FORMAT.md 13).
+//! Tests of damage, and of any input (FORMAT.md 13).
 
 use crate::allocation::usage;
 use crate::snapshot::examples::{Left, examples};

@@ -1,4 +1,4 @@
-//! Detection and stream header (FORMAT.md 1).
+//! Tests of the detection of formats and versions, and of the stream header (FORMAT.md 1).
 
 use crate::snapshot::{read, refused};
 use crate::streams::{EACH, begun, event, events, opened};

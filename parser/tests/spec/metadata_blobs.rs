@@ -1,5 +1,4 @@
-//! Descriptions of event types in versions 3 to 5: fields and tags (FORMAT.md 6.4 to
-//! 6.6).
+//! Tests of descriptions of event types in versions 3 to 5: fields and tags (FORMAT.md 6.4 to 6.6).
 
 use crate::described::*;
 use crate::snapshot::read;

@@ -1,4 +1,4 @@
-//! Descriptions of event types that cannot be read to their end (FORMAT.md 6.7).
+//! Tests of descriptions of event types that cannot be read to their end (FORMAT.md 6.7).
 
 use crate::allocation::usage;
 use crate::described::*;

@@ -1,4 +1,4 @@
-//! Which description of an event type counts (FORMAT.md 9.2, 15).
+//! Tests which description of an event type counts, if there are several (FORMAT.md 9.2, 15).
 
 use crate::described::*;
 use crate::snapshot::read;

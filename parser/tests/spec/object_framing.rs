@@ -1,5 +1,5 @@
-//! Object framing of versions 3 to 5 (FORMAT.md 3), and the way back when it is lost
-//! (13.3).
+//! Tests of the framing of objects in versions 3 to 5 (FORMAT.md 3), and of finding the next object
+//! after framing was lost (13.3).
 
 use crate::allocation::{Usage, usage};
 use crate::generated::{FILLER, Generated, large_blocks};

@@ -1,4 +1,4 @@
-//! Sequence points, time order (FORMAT.md 11) and losses (12).
+//! Tests of sequence points, time order (FORMAT.md 11) and losses (12).
 
 use crate::snapshot::{Outcome, observe, ordered, ordered_within, read};
 use crate::streams::{EACH, START, V4_AND_V6, at, begun, events, on, point, sorted};

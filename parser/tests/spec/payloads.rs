@@ -1,4 +1,4 @@
-//! Payloads as EventSources write them (FORMAT.md 8, 14).
+//! Tests of payloads as EventSources write them (FORMAT.md 8, 14).
 
 use crate::described::{field, v2};
 use crate::snapshot::{Outcome, Seen, read};

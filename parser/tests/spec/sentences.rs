@@ -3,7 +3,7 @@
 use nettrace_testdata::corpus;
 use std::path::Path;
 
-/// The number of sentences.
+/// Number of the sentences of section 18.
 const COUNT: usize = 186;
 
 /// The modules, in the order of the headings of section 18.

@@ -1,4 +1,4 @@
-//! Stack blocks (FORMAT.md 6.8, 7.5).
+//! Tests of stack blocks (FORMAT.md 6.8, 7.5).
 
 use crate::snapshot::{Outcome, ordered, read};
 use crate::streams::{

@@ -1,4 +1,4 @@
-//! Trace fields and time (FORMAT.md 4, 7.2, 10).
+//! Tests of the fields of Trace, and of times (FORMAT.md 4, 7.2, 10).
 
 use crate::snapshot::{ordered, read};
 use crate::streams::{EACH, START, event, events, introduce};

@@ -1,4 +1,4 @@
-//! Event blobs of NetPerf, version 3 (FORMAT.md 5).
+//! Tests of event blobs of NetPerf, version 3 (FORMAT.md 5).
 
 use crate::snapshot::{observe, observe_ordered, read};
 use crate::streams::{START, at, begun, definition, event, events, opened, shape};

@@ -1,4 +1,4 @@
-//! Arrays and objects of version 6 (FORMAT.md 8).
+//! Tests of arrays and objects of version 6 (FORMAT.md 8).
 
 use crate::allocation::usage;
 use crate::streams::{event, events, opened, row};

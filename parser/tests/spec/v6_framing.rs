@@ -1,4 +1,5 @@
-//! Blocks of version 6 among each other (FORMAT.md 7.1, 7.2, 7.9).
+//! Tests of the framing of version 6 blocks, from the Trace block to the end of the stream
+//! (FORMAT.md 7.1, 7.2).
 
 use crate::snapshot::{read, refused};
 use crate::streams::{at, event, events, opened};

@@ -1,4 +1,4 @@
-//! Label lists of version 6 (FORMAT.md 7.7).
+//! Tests of label lists of version 6 (FORMAT.md 7.8).
 
 use crate::snapshot::{Outcome, ordered, read};
 use crate::streams::{event, events, opened, row};

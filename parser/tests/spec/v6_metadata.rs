@@ -1,4 +1,4 @@
-//! Metadata blocks of version 6 (FORMAT.md 7.3).
+//! Tests of metadata blocks of version 6 (FORMAT.md 7.3).
 
 use crate::snapshot::{Outcome, read};
 use crate::streams::{event, events, opened, row};

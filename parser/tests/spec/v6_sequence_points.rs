@@ -1,4 +1,4 @@
-//! What a sequence point of version 6 forgets (FORMAT.md 7.8, 9.4).
+//! Tests what a sequence point of version 6 makes a reader forget (FORMAT.md 7.9, 9.4).
 
 use crate::snapshot::{ordered, read};
 use crate::streams::{START, event, events, on, row};

@@ -1,4 +1,5 @@
-//! Threads of version 6, from their rows to their removal (FORMAT.md 7.6, 9.3).
+//! Tests of threads of version 6, from the rows that define them to their removal (FORMAT.md 7.6,
+//! 9.3).
 
 use crate::snapshot::{ordered, read};
 use crate::streams::{START, event, events, on, opened, point, row};

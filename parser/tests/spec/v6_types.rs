@@ -1,4 +1,4 @@
-//! Types of version 6, and where their values lie (FORMAT.md 8).
+//! Tests of the types of version 6, and of the places of their values (FORMAT.md 8).
 
 use crate::streams::{event, events, opened, row};
 use crate::v6::*;

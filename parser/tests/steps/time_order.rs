@@ -10,7 +10,7 @@ use nettrace_testdata::synth::{Blob, EventBlock, Stream, Trace, Version};
 
 const EVENTS: u64 = 3_000;
 
-/// Function that returns the time of an event, given its index, and whether it is marked as sorted.
+/// Function from the index of an event to its time, and to whether it is marked as sorted.
 type Time = fn(u64) -> (u64, bool);
 
 /// Returns a stream of events with these times and marks, `in_block` events in a block.
