@@ -32,6 +32,7 @@ mod lock_waits;
 mod names_so_far;
 mod other_programs;
 mod outcome;
+mod pool;
 mod report_pass;
 mod request_parts;
 mod requests;

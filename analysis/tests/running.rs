@@ -2,6 +2,7 @@
 
 use crate::common::{LOAD, SAMPLE, event, full_names, method, read, sample, session};
 use crate::known::{findings, millis, top};
+use nettrace_analysis::fact::FindingKind;
 use nettrace_analysis::{TopN, TopNOptions};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::Value;
@@ -50,6 +51,37 @@ fn without_a_version_the_samples_show_that_a_sampler_does_not_tell() {
     let [untold, told] = [2, 3].map(running);
     assert_eq!((untold.untold, untold.managed, untold.native_calls), (32, 32, 0));
     assert_eq!((told.untold, told.managed, told.native_calls), (0, 3, 30));
+}
+
+/// Six threads wait for a lock on two processors. Up to .NET 9 they have no frame that says so.
+#[test]
+fn threads_that_may_have_run_longer_than_the_processors_can_waited_in_part() {
+    let all = findings(&corpus::known("net9/convoy"));
+    let own = all.iter().find(|finding| finding.fact.kind() == FindingKind::OwnMethod).unwrap();
+    let text = own.text();
+    assert!(text.contains("in workload!Ledger.Post"), "{text}");
+    assert!(text.contains("; the processors can have run 2.62 s of these 3."), "{text}");
+    let command = "`nettrace collect --providers Microsoft-Windows-DotNETRuntime:0x4000:4`";
+    assert!(text.contains("cannot tell which") && text.contains(command), "{text}");
+    let numbers = own.fact.numbers();
+    let number = |name| numbers.iter().find(|(it, _)| *it == name).map(|(_, it)| it.value);
+    assert!(
+        number("may_have_run") > number("processors_can") && number("processors_can") > Some(2e9)
+    );
+}
+
+#[test]
+fn where_the_processors_can_have_run_all_nothing_is_said_to_have_waited() {
+    let net8 = corpus::trace("net8-linux-x64/all.nettrace");
+    let web = corpus::trace("aspnet-net10-linux-x64/web.nettrace");
+    let sort = corpus::known("net9/sort");
+    for trace in [corpus::known("blocked/Block"), corpus::known("habits/convoy"), sort, net8, web] {
+        let numbers: Vec<&str> = findings(&trace)
+            .iter()
+            .flat_map(|finding| finding.fact.numbers().into_iter().map(|(name, _)| name))
+            .collect();
+        assert!(!numbers.contains(&"may_have_run"), "{}", trace.name());
+    }
 }
 
 mod with_shared {

@@ -251,6 +251,11 @@ facts! {
             idle_spinning: Option<Number>,
             /// Number of dynamic methods of the program, if the method's time goes to making them.
             dynamic_methods: Option<Number>,
+            /// Time of all threads that may have run, if the processors cannot have run so long and
+            /// the runtime does not tell managed from native code.
+            may_have_run: Option<Number>,
+            /// Time that the processors can have run; the rest of `may_have_run` waited.
+            processors_can: Option<Number>,
         }
         about {
             /// Hottest method of the program.
@@ -396,17 +401,25 @@ facts! {
             places: Vec<Place>,
         }
     }
-    /// The thread pool added workers because others were blocked.
+    /// Workers of the thread pool were blocked, so the pool added others or work waited.
     StarvedPool "starved_pool" of "starvation", see "report threadpool" {
         numbers {
-            /// Number of times that the pool added workers because of starvation.
-            adjustments: Number,
+            /// Number of times that the pool added workers because of starvation; `None` if it
+            /// added none.
+            adjustments: Option<Number>,
             /// Number of workers before the starvation.
             workers_before: Option<Number>,
             /// Largest number of workers.
             workers_after: Option<Number>,
             /// Time for which workers were blocked in `call`, summed over workers.
             blocked: Option<Number>,
+            /// Time for which the pool wanted its workers, summed over workers, if it added none
+            /// because of starvation.
+            wanted: Option<Number>,
+            /// Median time for which work waited for a worker, if it waited long.
+            queued_median: Option<Number>,
+            /// Longest time for which work waited for a worker, if it waited long.
+            queued_longest: Option<Number>,
         }
         about {
             /// Public name of the call that blocks.

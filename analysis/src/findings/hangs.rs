@@ -4,6 +4,7 @@
 use super::finding::Finding;
 use super::overview::Overviewed;
 use super::own::OwnModules;
+use super::pool::PoolLoad;
 use super::waits::most_in;
 use crate::document::percent;
 use crate::fact::{Fact, LockOwner, Number, Unit};
@@ -25,14 +26,16 @@ const MIN_AWAIT_PERCENT: f64 = 20.0;
 const MIN_AWAIT_NANOS: u64 = 1_000_000_000;
 /// Minimum time of a wait that counts a pool worker as blocked, in nanoseconds.
 const MIN_BLOCKED_NANOS: u64 = 500_000_000;
-/// Maximum 99th percentile of the time for which work items wait in a healthy pool, in nanoseconds.
-const MAX_NANOS_IN_QUEUE: u64 = 100_000_000;
+/// Minimum median of the time for which work items wait in a pool without enough workers, in
+/// nanoseconds.
+const MIN_MEDIAN_NANOS_IN_QUEUE: u64 = 100_000_000;
 const DEADLOCK_WEIGHT: f64 = 99.0;
 const STARVED_FOR_EVER_WEIGHT: f64 = 95.0;
 const ENDLESS_LOCK_WAIT_WEIGHT: f64 = 90.0;
 const STUCK_WEIGHT: f64 = 88.0;
 const NO_FREE_WORKER_WEIGHT: f64 = 85.0;
 const STARVED_WEIGHT: f64 = 80.0;
+const WAITING_WORK_WEIGHT: f64 = 50.0;
 const ENDLESS_AWAITS_WEIGHT: f64 = 45.0;
 
 /// Returns the finding about threads that wait for each other for ever.
@@ -112,11 +115,12 @@ pub(super) fn endless_awaits(
 }
 
 /// Returns the finding about a thread pool whose workers are all blocked, or were until the pool
-/// added more.
+/// added more or the work was done; or in which work waited long for a worker.
 pub(super) fn starvation(
     reports: &Overviewed,
     stuck: &StuckThreads,
     own: &OwnModules,
+    load: &PoolLoad,
     blocked: Option<Blocked<'_>>,
 ) -> Option<Finding> {
     let pool = &reports.pool;
@@ -124,28 +128,50 @@ pub(super) fn starvation(
     if let Some(finding) = blocked_pool(reports, stuck, own, adjustments) {
         return Some(finding);
     }
-    let (before, after) = grown(pool).unzip();
+    let has_grown = adjustments > 0;
+    let queued = pool.latency.filter(|latency| latency.p50_ns >= MIN_MEDIAN_NANOS_IN_QUEUE);
+    let is_blocked = load.is_blocked() && (blocked.is_some() || queued.is_some());
+    let weight = match queued {
+        _ if has_grown || is_blocked => STARVED_WEIGHT,
+        Some(_) => WAITING_WORK_WEIGHT,
+        None => return None,
+    };
+    let (before, after) = match has_grown {
+        true => grown(pool).unzip(),
+        false => (None, pool.max_workers),
+    };
     let workers = |count: u64| Number::count(count, Unit::Threads);
+    let most = |count: u64| match has_grown {
+        true => workers(count),
+        false => workers(count).in_member("max_workers"),
+    };
+    let blocked = blocked.filter(|_| has_grown || is_blocked);
     let fact = Fact::StarvedPool {
-        adjustments: Number::count(adjustments, Unit::Adjustments).in_member("starvation.count"),
+        adjustments: has_grown
+            .then(|| Number::count(adjustments, Unit::Adjustments).in_member("starvation.count")),
         workers_before: before.map(workers),
-        workers_after: after.map(workers),
+        workers_after: after.map(most),
         blocked: blocked.as_ref().map(|blocked| Number::nanos(blocked.nanos).estimated()),
+        wanted: (!has_grown && is_blocked).then(|| Number::nanos(load.wanted)),
+        queued_median: queued.map(|it| Number::nanos(it.p50_ns).in_member("latency.p50_ns")),
+        queued_longest: queued.map(|it| Number::nanos(it.max_ns).in_member("latency.max_ns")),
         place: blocked.as_ref().map(|blocked| own.place(blocked.method)),
         call: blocked.and_then(|blocked| blocked.call),
     };
-    (adjustments > 0).then(|| Finding::new(fact, STARVED_WEIGHT))
+    Some(Finding::new(fact, weight))
 }
 
 /// Returns the finding that the thread pool was never starved: it was recorded, added no worker for
-/// blocked ones, and left no work waiting.
-pub(super) fn no_starvation(pool: &ThreadPoolReport) -> Option<Finding> {
+/// blocked ones, and work did not wait. `has_samples` tells whether the trace has CPU samples.
+pub(super) fn no_starvation(
+    pool: &ThreadPoolReport,
+    load: &PoolLoad,
+    has_samples: bool,
+) -> Option<Finding> {
     let most = pool.max_workers.filter(|most| *most > 0)?;
     let grew = pool.reasons.iter().any(|row| row.reason.is_for_blocked_workers());
-    let waited = pool.latency.map_or(0, |latency| latency.p99_ns);
-    let has_waited = pool.never_dequeued > 0 || waited > MAX_NANOS_IN_QUEUE;
     let workers = Number::count(most, Unit::Threads).in_member("max_workers");
-    (!grew && !has_waited).then(|| Finding::new(Fact::NoStarvation { workers }, 0.0))
+    (!grew && load.is_light(has_samples)).then(|| Finding::new(Fact::NoStarvation { workers }, 0.0))
 }
 
 /// Returns the number of workers before the pool was starved and afterwards; `None` if it did not

@@ -13,6 +13,7 @@ pub(crate) mod overview;
 mod own;
 mod own_code;
 mod own_events;
+mod pool;
 mod queries;
 mod requests;
 mod running;

@@ -4,6 +4,7 @@
 use super::finding::{Finding, is_worth_naming, weight_of_lost_time, weight_of_running_time};
 use super::hangs::Blocked;
 use super::own::{OwnModules, is_package};
+use super::pool::PoolTime;
 use super::running::MIN_METHOD_PERCENT;
 use crate::document::percent;
 use crate::fact::{Base, Fact, HotCall, MethodCaller, Number, Unit};
@@ -11,7 +12,7 @@ use crate::model::{
     Folding, Frame, FrameHandle, Kind, ProfileKey, Resolved, Running as Certainty, StackHandle,
     ThreadHandle, Totals, WaitFor, is_compiled_handler, is_for_recording, public_call,
 };
-use crate::report::{is_pool_worker, notable_spinning, spins_idly};
+use crate::report::{ProcessorLimit, is_pool_worker, notable_spinning, spins_idly};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -143,8 +144,13 @@ pub(super) struct OwnCode {
     nanos: u64,
     /// Number of samples that are not known to have waited.
     samples: u64,
+    /// Time of samples that may have run, of runtimes that do not tell managed from native code;
+    /// native calls are left out.
+    untold: u64,
     /// Number of all samples.
-    sampled: u64,
+    pub(super) sampled: u64,
+    /// Time of the thread pool's workers.
+    pub(super) pool_time: PoolTime,
     /// Time of waits for a lock, and the waiting threads, by method.
     lock_waits: BTreeMap<FrameHandle, (u64, BTreeSet<ThreadHandle>)>,
     /// Time in which threads slept, by method.
@@ -204,6 +210,12 @@ impl OwnCode {
             }
             code.nanos = code.nanos.saturating_add(totals.weight);
             code.samples = code.samples.saturating_add(totals.samples);
+            if place.is_in_pool {
+                code.pool_time.ran = code.pool_time.ran.saturating_add(totals.weight);
+            }
+            if resolved.is_untold(key.stack) && how != Certainty::NativeCall {
+                code.untold = code.untold.saturating_add(totals.weight);
+            }
             if place.throws {
                 code.throwing = code.throwing.saturating_add(totals.weight);
             }
@@ -243,12 +255,16 @@ impl OwnCode {
         totals: &Totals,
     ) {
         let what = resolved.waits_for(key.stack, key.mode);
-        if spins_idly(resolved, key.stack, key.mode) {
+        let spins = spins_idly(resolved, key.stack, key.mode);
+        if spins {
             self.spun_idly = self.spun_idly.saturating_add(totals.weight);
         }
         let is_blocked = what != Some(WaitFor::Work) && place.is_in_pool;
         if is_blocked {
             self.may_be_blocked = self.may_be_blocked.saturating_add(totals.weight);
+        }
+        if is_blocked && !spins {
+            self.pool_time.blocked = self.pool_time.blocked.saturating_add(totals.weight);
         }
         let Some(method) = place.method else { return };
         if is_blocked {
@@ -379,6 +395,7 @@ impl OwnCode {
             false => None,
         };
         let samples = |count: u64| Number::count(count, Unit::Samples);
+        let limit = ProcessorLimit::below(self.untold, resolved.model());
         let fact = Fact::OwnMethod {
             ran: Number::nanos(row.nanos).estimated().in_member("methods[].self_ns"),
             share: share.in_member("methods[].self_percent"),
@@ -387,6 +404,9 @@ impl OwnCode {
             idle_spinning: spinning
                 .map(|nanos| Number::nanos(nanos).estimated().in_member("idle_spinning_ns")),
             dynamic_methods: dynamic.map(|methods| Number::count(methods, Unit::Methods)),
+            may_have_run: limit.map(|_| Number::nanos(self.untold).estimated()),
+            processors_can: limit
+                .map(|limit| Number::nanos(limit.most_ns).in_member("processor_limit.most_ns")),
             place: own.place(resolved.frame(*method)?),
             is_few: !is_enough,
             called_by: match (is_most(row.finalizing), is_most(row.in_timers)) {

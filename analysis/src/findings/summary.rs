@@ -7,6 +7,7 @@ use super::overview::{Overview, Overviewed};
 use super::own::OwnModules;
 use super::own_code::OwnCode;
 use super::own_events::{self, OwnEvents};
+use super::pool::PoolLoad;
 use super::running::RunningFindings;
 use super::{compiled, exceptions, queries, requests, threads, waits};
 use crate::document::SCHEMA;
@@ -312,6 +313,7 @@ fn findings(
         || !contention.stuck.is_empty();
     let by_samples = code.lock_waits(&own, resolved, duration_ns);
     let asker = reports.askers.compiler(&own, resolved).map(|frame| own.place(frame));
+    let load = PoolLoad::new(&reports.pool, code.pool_time, resolved.model());
     let found = [
         hottest,
         ran,
@@ -324,9 +326,10 @@ fn findings(
             reports,
             &StuckThreads::new(resolved),
             &own,
+            &load,
             code.blocked_workers(resolved).or_else(|| Blocked::by_events(&reports.waits, &own)),
         ),
-        hangs::no_starvation(&reports.pool),
+        hangs::no_starvation(&reports.pool, &load, code.sampled > 0),
         gc.filter(|_| !is_of_dump),
         compiled::compilation(&reports.jit, asker, duration_ns),
         collections::allocations(&reports.alloc, places.allocates),

@@ -73,7 +73,7 @@ pub struct ProcessorLimit {
 impl ProcessorLimit {
     /// Returns the limit if `running_ns`, the time of all threads that are not known to have
     /// waited, exceeds it.
-    fn below(running_ns: u64, model: &Model) -> Option<ProcessorLimit> {
+    pub(crate) fn below(running_ns: u64, model: &Model) -> Option<ProcessorLimit> {
         let processors = model.processors()?;
         let most_ns = model.selected().nanos().saturating_mul(u64::from(processors));
         (most_ns > 0 && running_ns > most_ns).then_some(ProcessorLimit { processors, most_ns })

@@ -33,6 +33,7 @@ pub struct ThreadPool {
     throughput: Series,
     adjustments: Vec<PoolAdjustment>,
     left_out: u64,
+    max_target: Option<u64>,
     reasons: BTreeMap<u64, u64>,
     /// Adjustments for the reason `Starvation`.
     starvation: Option<PoolStarvation>,
@@ -73,6 +74,8 @@ pub struct ThreadPoolReport {
     pub min_workers: Option<u64>,
     /// Highest reported number of workers; `None` if none was reported.
     pub max_workers: Option<u64>,
+    /// Highest number of workers that the pool aimed at; `None` without adjustments.
+    pub max_target: Option<u64>,
     /// Number of workers that started.
     pub started: u64,
     /// Number of workers that stopped.
@@ -190,8 +193,22 @@ pub(crate) fn is_starvation(event: &Event<'_>) -> bool {
 pub struct PoolReason(u64);
 
 impl PoolReason {
+    /// The pool measures before it compares numbers of workers.
+    pub const WARMUP: PoolReason = PoolReason(0);
+    /// The pool begins to measure.
+    pub const INITIALIZING: PoolReason = PoolReason(1);
+    /// The pool tries another number of workers.
+    pub const RANDOM_MOVE: PoolReason = PoolReason(2);
+    /// The pool moves towards the number of workers with which more work is completed.
+    pub const CLIMBING_MOVE: PoolReason = PoolReason(3);
+    /// The rate of completed work changed.
+    pub const CHANGE_POINT: PoolReason = PoolReason(4);
+    /// The pool keeps the number of workers.
+    pub const STABILIZING: PoolReason = PoolReason(5);
     /// A worker was added because no work was completed for a while.
     pub const STARVATION: PoolReason = PoolReason(STARVATION);
+    /// A worker found no work for long, and ended.
+    pub const THREAD_TIMED_OUT: PoolReason = PoolReason(7);
     /// Workers were added because others wait for tasks.
     pub const COOPERATIVE_BLOCKING: PoolReason = PoolReason(COOPERATIVE_BLOCKING);
 
@@ -209,17 +226,17 @@ impl PoolReason {
 impl fmt::Display for PoolReason {
     /// Writes the runtime's name, or the number of a reason without one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self.0 {
-            0 => "Warmup",
-            1 => "Initializing",
-            2 => "RandomMove",
-            3 => "ClimbingMove",
-            4 => "ChangePoint",
-            5 => "Stabilizing",
-            STARVATION => "Starvation",
-            7 => "ThreadTimedOut",
-            COOPERATIVE_BLOCKING => "CooperativeBlocking",
-            other => return write!(f, "{other}"),
+        f.pad(match *self {
+            PoolReason::WARMUP => "Warmup",
+            PoolReason::INITIALIZING => "Initializing",
+            PoolReason::RANDOM_MOVE => "RandomMove",
+            PoolReason::CLIMBING_MOVE => "ClimbingMove",
+            PoolReason::CHANGE_POINT => "ChangePoint",
+            PoolReason::STABILIZING => "Stabilizing",
+            PoolReason::STARVATION => "Starvation",
+            PoolReason::THREAD_TIMED_OUT => "ThreadTimedOut",
+            PoolReason::COOPERATIVE_BLOCKING => "CooperativeBlocking",
+            PoolReason(other) => return write!(f, "{other}"),
         })
     }
 }
@@ -265,6 +282,7 @@ impl ThreadPool {
             return Some(());
         }
         increase(self.reasons.entry(stored).or_default(), 1);
+        self.max_target = self.max_target.max(Some(workers));
         let this = PoolStarvation::new(moment.nanos, workers);
         match stored {
             STARVATION => self.starvation = this.after(self.starvation),
@@ -346,8 +364,9 @@ impl Report for ThreadPool {
 
     const NAME: &'static str = "threadpool";
     const ABOUT: &'static str = "Worker threads over time, adjustments, starvation, queued work";
+    // The first has the workers, the second the queue.
     const RECORD: &'static [Recording] =
-        &[Recording::runtime(0x1_0000, 4), Recording::runtime(0x8001_0000, 5)];
+        &[Recording::runtime(0x1_0000, 4), Recording::new(FRAMEWORK, 0x12, 5)];
 
     fn wants(&self, event: &Event<'_>) -> bool {
         match event.known_provider() {
@@ -404,6 +423,7 @@ impl Report for ThreadPool {
             limits: self.limits,
             min_workers: workers.iter().map(|point| whole(point.min)).min(),
             max_workers: workers.iter().map(|point| whole(point.max)).max(),
+            max_target: self.max_target,
             started: self.started,
             stopped: self.stopped,
             is_starved: starvation.is_some(),

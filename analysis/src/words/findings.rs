@@ -4,10 +4,14 @@ use super::frames::{after, caller, name};
 use super::{coverage, heap};
 use crate::fact::{Fact, HotCall, LockOwner, MethodCaller, Number, ThrowCall, ThrownBy};
 use crate::model::rounded;
+use crate::recording::Recording;
 use nettrace_export::units;
 
 /// Maximum number of threads of a deadlock that its sentence names.
 const MAX_DEADLOCK_THREADS: usize = 8;
+
+/// Events of waits for locks, as `--providers` takes them.
+const LOCKS: Recording = Recording::runtime(0x4000, 4);
 
 /// Writes a count with digits in groups: `12,345`.
 pub(super) fn count(number: &Number) -> String {
@@ -237,6 +241,8 @@ fn own_method(fact: &Fact) -> String {
         native_samples,
         idle_spinning,
         dynamic_methods,
+        may_have_run,
+        processors_can,
         place,
         is_few,
         called_by,
@@ -268,8 +274,18 @@ fn own_method(fact: &Fact) -> String {
     let dynamic = dynamic_methods.as_ref().map_or_else(String::new, |methods| {
         format!("; {} dynamic methods are loaded", count(methods))
     });
+    let rest = may_have_run.as_ref().zip(processors_can.as_ref());
+    let rest = rest.map_or_else(String::new, |(may, can)| {
+        format!(
+            "; the processors can have run {} of these {}: the rest waited, such as for a lock, and \
+             this trace cannot tell which: `nettrace collect --providers {LOCKS}` records waits for \
+             locks",
+            duration(can),
+            duration(may),
+        )
+    });
     format!(
-        "{:.2} % of the running time ({}{few}{native}{spinning}) in {}{called_by}{call}{dynamic}",
+        "{:.2} % of the running time ({}{few}{native}{spinning}) in {}{called_by}{call}{dynamic}{rest}",
         share.value,
         counted(samples, "sample"),
         name(place)
@@ -358,24 +374,7 @@ fn deadlock(thread_ids: &[u64]) -> String {
 
 fn starvation(fact: &Fact) -> String {
     match fact {
-        Fact::StarvedPool { adjustments, workers_before, workers_after, blocked, call, place } => {
-            let grown = match (workers_before, workers_after) {
-                (Some(from), Some(to)) => {
-                    format!(", its threads grew from {} to {}", count(from), count(to))
-                }
-                _ => String::new(),
-            };
-            let blocked = match (blocked, place) {
-                (Some(time), Some(place)) => {
-                    let call = call.as_ref().map_or_else(String::new, |it| format!(" in {it}"));
-                    let (time, method) = (duration(time), name(place));
-                    format!("; its workers were blocked {time}{call} under {method}")
-                }
-                _ => String::new(),
-            };
-            let adjustments = counted(adjustments, "adjustment");
-            format!("the thread pool was starved: {adjustments} for it{grown}{blocked}")
-        }
+        Fact::StarvedPool { .. } => starved_pool(fact),
         Fact::BlockedPool {
             workers,
             waited,
@@ -402,6 +401,48 @@ fn starvation(fact: &Fact) -> String {
         }
         _ => String::new(),
     }
+}
+
+fn starved_pool(fact: &Fact) -> String {
+    let Fact::StarvedPool {
+        adjustments,
+        workers_before,
+        workers_after,
+        blocked,
+        wanted,
+        queued_median,
+        queued_longest,
+        call,
+        place,
+    } = fact
+    else {
+        return String::new();
+    };
+    let queued = queued_median.as_ref().zip(queued_longest.as_ref()).map(|(median, longest)| {
+        format!("{} (median), {} at most", duration(median), duration(longest))
+    });
+    if adjustments.is_none() && wanted.is_none() {
+        let waited = queued.unwrap_or_default();
+        return format!("work waited for a worker of the thread pool: {waited}");
+    }
+    let mut parts = Vec::new();
+    if let Some(adjustments) = adjustments {
+        let grown = workers_before.as_ref().zip(workers_after.as_ref());
+        let grown = grown.map_or_else(String::new, |(from, to)| {
+            format!(", its threads grew from {} to {}", count(from), count(to))
+        });
+        parts.push(format!("{} for it{grown}", counted(adjustments, "adjustment")));
+    }
+    parts.extend(queued.map(|queued| format!("work waited {queued}")));
+    if let Some((time, place)) = blocked.as_ref().zip(place.as_ref()) {
+        let workers = workers_after.as_ref().filter(|_| adjustments.is_none());
+        let workers = workers.map_or_else(|| "workers".to_owned(), |most| counted(most, "worker"));
+        let of = wanted.as_ref().map_or_else(String::new, |all| format!(" of {}", duration(all)));
+        let call = call.as_ref().map_or_else(String::new, |it| format!(" in {it}"));
+        let (time, method) = (duration(time), name(place));
+        parts.push(format!("its {workers} were blocked {time}{of}{call} under {method}"));
+    }
+    format!("the thread pool was starved: {}", parts.join("; "))
 }
 
 fn requests(fact: &Fact) -> String {

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::style::Paint;
 use crate::table::{first, left, left_out, right};
 use crate::units;
-use nettrace_analysis::report::{Spread, ThreadPoolReport};
+use nettrace_analysis::report::{PoolReason, Spread, ThreadPoolReport};
 use std::io::{self, Write};
 
 pub(super) fn text(
@@ -16,7 +16,7 @@ pub(super) fn text(
     let (strong, warning) = (context.style.strong(), context.style.warning());
     if let Some(starvation) = &report.starvation {
         let text = format!(
-            "Starvation: {}, up to {} workers, between {} ms and {} ms, because the pool's workers were blocked. report waits, report tasks and report contention show by what.",
+            "Starvation: {}, up to a target of {} workers, between {} ms and {} ms, because the pool's workers were blocked. report waits, report tasks and report contention show by what.",
             units::counted(starvation.count, "adjustment"),
             units::count(starvation.most_workers),
             units::milliseconds(starvation.first_ns),
@@ -50,6 +50,9 @@ pub(super) fn text(
         (Some(min), Some(max)) => format!("{min} to {}", units::counted(max, "active worker")),
         _ => "number of active workers not known".to_owned(),
     };
+    let target = report
+        .max_target
+        .map_or_else(String::new, |most| format!(", target at most {}", units::count(most)));
     let limits = report.limits.map_or_else(String::new, |limits| {
         format!(
             " (limits {} and {})",
@@ -67,8 +70,30 @@ pub(super) fn text(
     } else {
         format!("; adjustments: {}", reasons.join(", "))
     };
-    let line = format!("{workers}{limits}{reasons}");
-    prose(context, &strong, &line)
+    let line = format!("{workers}{target}{limits}{reasons}");
+    prose(context, &strong, &line)?;
+    for row in &report.reasons {
+        if let Some(meaning) = meaning(row.reason) {
+            prose(context, &Paint::default(), &format!("  {}: {meaning}", row.reason))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns what a reason for an adjustment means; `None` for an unknown one.
+fn meaning(reason: PoolReason) -> Option<&'static str> {
+    Some(match reason {
+        PoolReason::WARMUP => "the pool measures before it compares numbers of workers",
+        PoolReason::INITIALIZING => "the pool begins to measure",
+        PoolReason::RANDOM_MOVE => "the pool tries another number",
+        PoolReason::CLIMBING_MOVE => "the number with which more work is completed",
+        PoolReason::CHANGE_POINT => "the rate of completed work changed, so measuring begins again",
+        PoolReason::STABILIZING => "the number is good, and small changes do not matter",
+        PoolReason::STARVATION => "work waited, and none was completed for half a second",
+        PoolReason::THREAD_TIMED_OUT => "a worker found no work for 20 s and ended",
+        PoolReason::COOPERATIVE_BLOCKING => "workers wait for tasks, so others take their place",
+        _ => return None,
+    })
 }
 
 fn latency(context: &mut Context<'_>, what: &str, latency: Option<&Spread>) -> io::Result<()> {
