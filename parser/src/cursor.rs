@@ -119,9 +119,9 @@ impl Cursor {
         self.at >= self.end
     }
 
-    /// Returns whether the current blob may in fact be an object's end tag and the next
-    /// object's begin tags. As the flags of a compressed header, the end tag 6 announces a
-    /// capture thread, so the thread's id would be a begin tag.
+    /// Returns whether the current blob may in fact be an object's end tag and the next object's
+    /// begin tags. Read as the flags of a compressed header, the end tag 6 announces a capture
+    /// thread. So a begin tag would be read as the thread's id.
     #[inline]
     pub(crate) fn may_be_object(&self) -> bool {
         matches!(self.header.capture_thread, 4 | 5) && self.encoding == BlobEncoding::CompressedV4

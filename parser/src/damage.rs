@@ -4,7 +4,7 @@ use crate::error::Fault;
 use crate::frame::{BlockKind, Frame};
 use std::fmt;
 
-/// Loss that a fault caused ([FORMAT.md 13.2](crate::format_guide#13.2)).
+/// Kind of loss that a fault caused ([FORMAT.md 13.2](crate::format_guide#13.2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Class {

@@ -143,7 +143,8 @@ pub enum Fault {
     RowSize(u64),
     /// A payload with this size in bytes, which extends past its block.
     PayloadSize(u32),
-    /// A payload with this size in bytes, which includes the rows after it (version 6).
+    /// A payload with this size in bytes, which wrongly covers the rows after the payload (version
+    /// 6).
     RowsInPayload(u32),
     /// A stack with this size in bytes, which extends past its block.
     StackSize(u32),

@@ -1,4 +1,4 @@
-//! Keeps the bytes of a stream that were read and are still needed in a reusable buffer.
+//! Keeps in a reusable buffer those bytes of a stream that were read and are still needed.
 
 /// Window of the stream, from the last released position to the newest byte.
 #[derive(Debug, Default)]

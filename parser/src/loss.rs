@@ -113,7 +113,7 @@ pub(crate) struct NumberRun {
     ticks: u64,
 }
 
-/// Part of a stream that the count depends on, recorded to be counted later.
+/// Fact about a stream on which the counts depend. It is recorded to be counted later.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Observation {
     NumberRun(NumberRun),

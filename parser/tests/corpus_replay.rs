@@ -87,8 +87,9 @@ fn what_passes_for_whole_has_all_events_of_parts_that_were_not_written_over() {
     replay_all("truth", files("fuzz/found/truth"));
 }
 
-/// Replays inputs with blocks whose sizes are far too large. Once, events of later blocks were
-/// delivered twice, or counted as lost although delivered, and bytes were counted as lost twice.
+/// Replays inputs with blocks whose sizes are far too large. They showed old faults: events of
+/// later blocks were delivered twice, or counted as lost although delivered, and bytes were counted
+/// as lost twice.
 #[test]
 fn no_event_is_given_twice_and_none_is_both_given_and_lost() {
     for target in ["stream", "structured", "ordered"] {

@@ -1,5 +1,5 @@
-//! Checks of the sources and documents. Only the module `bytes` of a crate converts bytes to
-//! numbers, so that results do not depend on the byte order and the word size of the machine.
+//! Checks the sources and documents. Only the module `bytes` of a crate converts bytes to numbers,
+//! so that results do not depend on the byte order and the word size of the machine.
 
 use crate::packages::root;
 use std::fs;

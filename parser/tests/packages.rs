@@ -1,4 +1,4 @@
-//! Checks of the manifests of published packages, because an uploaded package cannot be changed.
+//! Checks the manifests of published packages, because an uploaded package cannot be changed.
 
 use crate::hygiene::files_below;
 use std::fs;

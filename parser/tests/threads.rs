@@ -1,4 +1,4 @@
-//! Test that public types are `Send` or `Sync`. It fails to compile otherwise.
+//! Tests that public types are `Send` or `Sync`. The test does not compile otherwise.
 
 use nettrace_parser::*;
 

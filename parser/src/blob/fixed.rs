@@ -95,8 +95,9 @@ pub(crate) fn quick_v4(header: &mut BlobHeader, input: &[u8]) -> Option<Extent> 
     quick::<V4_WORDS>(header, input)
 }
 
-/// Reads an uncompressed row of version 6 at the beginning of `input`. The conditions of
-/// [`quick_v4`] apply.
+/// Reads an uncompressed row of version 6 at the beginning of `input`, which must contain all of
+/// it. Returns `None` if the row is wrong: `header` is then unusable, and [`fixed_v6`] reports the
+/// reason.
 #[inline(always)]
 pub(crate) fn quick_v6(header: &mut BlobHeader, input: &[u8]) -> Option<Extent> {
     quick::<V6_WORDS>(header, input)

@@ -1,4 +1,4 @@
-//! Table of block kinds, with the facts about each that framing, rows, recovery, statistics
+//! Table of block kinds, which has all facts about a kind that framing, rows, recovery, statistics
 //! and checks need.
 
 use super::{event, label_list, metadata, sequence_point, stack, thread, trace};

@@ -132,8 +132,8 @@ pub(crate) struct Counting {
     length: usize,
 }
 
-/// Maximum size in bytes of [`Counting`]: three kinds of labels have 16 bytes, two 8 and
-/// three one, each with its kind byte; the length byte follows.
+/// Maximum size in bytes of [`Counting`]: three labels with values of 16 bytes, two with 8 bytes,
+/// three with one byte, the kind byte of each label, and the length byte.
 const MAX_COUNTING_BYTES: usize = 76;
 
 impl Counting {
@@ -202,8 +202,8 @@ impl<'r> Labels<'r> {
         self.row.is_empty()
     }
 
-    /// Returns the labels in stored order. If a kind occurs more than once, its last label
-    /// holds; texts and numbers accumulate instead.
+    /// Returns the labels in stored order. If a kind occurs more than once, only its last label
+    /// counts. Texts and numbers are an exception: all of them count.
     pub fn iter(&self) -> impl Iterator<Item = Label<'r>> + use<'r> {
         labels_in(self.parts().0)
     }

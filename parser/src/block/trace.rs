@@ -102,9 +102,9 @@ fn pointer_size(input: &[u8]) -> Parsed<'_, u8> {
     }
 }
 
-/// Returns a copy of the content with a pointer size of 8, and the fault, if the stored size
-/// is impossible. Nearly all processes have 64 bits, and most of a trace does not depend on
-/// the pointer size.
+/// Returns the fault of an impossible pointer size, and a copy of the content with a size of 8
+/// instead. `None` if the stored size is possible. Nearly all processes have 64 bits, and most of a
+/// trace does not depend on the pointer size.
 fn with_pointer_size(content: &[u8]) -> Option<(Vec<u8>, Fault)> {
     let (before, rest) = content.split_at_checked(POINTER_SIZE_AT)?;
     let (after, stated) = i32(rest).ok()?;

@@ -1,9 +1,9 @@
 //! Keeps the gaps in sequence numbers since the last sequence point, because their losses may
 //! have to be taken back.
 //!
-//! A damaged thread id looks like a thread that lost its first events. A damaged number looks
-//! like a loss and a restart. The next sequence point decides, because it lists every thread
-//! that wrote, with its last number.
+//! A damaged thread id looks like a thread that lost its first events. A damaged sequence number
+//! looks like a loss and a restart. The next sequence point decides, because it lists every thread
+//! that wrote, with its last sequence number.
 
 use crate::frame::Frame;
 use crate::work;

@@ -53,8 +53,8 @@ impl<'e> Candidate<'e> {
         self.is_late
     }
 
-    /// Returns a number that identifies the event's type until the next sequence point,
-    /// even if the stream reuses the type's id before. `None` if the type is not defined.
+    /// Returns a number that identifies the event's type until the next sequence point, even if the
+    /// stream reuses the type's id before that. `None` if the type is not defined.
     #[inline(always)]
     pub fn type_number(&self) -> Option<u32> {
         let metadata = &self.event.context.tables.metadata;
@@ -173,7 +173,7 @@ pub trait FilteredEvents {
     /// Takes the next deferred event, in time order; `None` if an older event may still follow.
     fn ready(&mut self) -> Option<Event<'_>>;
 
-    /// Returns timestamp and [offset](Event::payload_offset) of the event that
+    /// Returns the timestamp and the [offset](Event::payload_offset) of the event that
     /// [`FilteredEvents::ready`] returns next.
     fn peek(&self) -> Option<(u64, u64)>;
 

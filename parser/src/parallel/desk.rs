@@ -247,7 +247,8 @@ impl<T> Desk<T> {
         state.ahead < self.room(&state)
     }
 
-    /// Counts a part as collected. All parts of its region have `region_bytes` bytes so far.
+    /// Counts a part as collected. The parts of its region that were collected so far have
+    /// `region_bytes` bytes.
     pub(super) fn count_collected(&self, counted: Counted, bytes: usize, region_bytes: usize) {
         let mut state = self.state();
         state.largest = state.largest.max(region_bytes);

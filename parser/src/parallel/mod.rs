@@ -75,9 +75,9 @@ pub struct Options {
     pub order: Order,
     /// Limits for the resources that the stream may use.
     pub limits: Limits,
-    /// Maximum number of bytes of parts, of all threads together, that wait for the turn of
-    /// their region in [`read_in_parts`]. A thread without room waits for its turn. Default:
-    /// 64 MiB for each processor. A region of most traces is up to 40 MiB as NDJSON.
+    /// Maximum number of bytes of parts, of all threads together, that wait for the turn of their
+    /// region in [`read_in_parts`]. A thread without room waits for its turn. Default: 64 MiB for
+    /// each processor. For example, a region of most traces becomes up to 40 MiB of NDJSON.
     pub held_bytes: usize,
 }
 

@@ -69,8 +69,8 @@ macro_rules! number {
     };
 }
 
-/// Passes fields to the visitor as long as their types are common, and removes them from `ahead`
-/// and their bytes from `rest`, the rest of the payload. Returns whether no field is left.
+/// Passes fields to the visitor as long as their types are common. Removes them from `ahead`, and
+/// their bytes from `rest`, which is the rest of the payload. Returns whether no field is left.
 /// `KEPT` is set if fields may be counts of later fields.
 #[inline(always)]
 fn common<'r, const KEPT: bool, V: VisitValues<'r>>(

@@ -93,8 +93,9 @@ impl<S: Source> Reader<S> {
         Ok(self.pass_tail(Tail { at: to, is_searched, ..tail }, is_more))
     }
 
-    /// Extends the window to a position. After the end mark, where there need not be any bytes,
-    /// their number is limited, and the reader only waits for them if the caller wants that.
+    /// Extends the window to a position. There may be no bytes after the end mark. So only a
+    /// limited number of them is requested, and the reader waits for them only if the caller wants
+    /// that.
     pub(super) fn request(&mut self, end: u64) -> Result<bool, Error> {
         let Phase::Tail(Tail { from, .. }) = self.phase else {
             return Ok(self.source.fill(end)?);
@@ -150,7 +151,7 @@ impl<S: Source> Reader<S> {
         self.go_on(position, Phase::Frame);
     }
 
-    /// Returns context and fault of an end mark after which the stream goes on.
+    /// Returns the context and the fault of an end mark after which the stream goes on.
     fn no_end_mark(&self) -> (&'static str, Fault) {
         match self.state.is_v6() {
             true => ("block header", Fault::UnknownBlock(0)),

@@ -170,8 +170,8 @@ impl<S: Source> Reader<S> {
         self.state.is_complete
     }
 
-    /// Returns the stream offset after the end mark, or at which the input ended without one.
-    /// `None` before the end.
+    /// Returns the stream offset after the end mark, or the offset at which the input ended without
+    /// one. `None` before the end.
     pub fn end_offset(&self) -> Option<u64> {
         self.state.end_offset
     }

@@ -11,8 +11,8 @@ use crate::loss::Losses;
 use crate::statistics::Statistics;
 use crate::version::Version;
 
-/// Minimum size in bytes of a version 6 payload that is searched for rows, and of the bytes
-/// after its last field.
+/// Minimum size in bytes of a version 6 payload that is searched for rows. At least as many bytes
+/// must follow its last field.
 pub(super) const MIN_SEARCHED_PAYLOAD: u32 = 128;
 
 /// State of a reader, except for its source and its position.

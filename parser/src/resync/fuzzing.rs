@@ -10,8 +10,8 @@ use crate::frame::{BlockKind, Frame};
 use crate::source::Span;
 use crate::version::Version;
 
-/// Number of bytes of an input that select version, position of the block, position of its broken
-/// row, and whether ids are defined.
+/// Number of bytes of an input that select the version, the position of the block, the position of
+/// its broken row, and whether ids are defined.
 const CHOICES: usize = 4;
 
 /// Makes decisions about a block in these bytes, with all bytes available and with only those

@@ -231,8 +231,8 @@ impl<'r, T> Rows<'r, T> {
 }
 
 impl<'r> Rows<'r, HeapComObject> {
-    /// Sets the kind of rows. It is stored as the pointer size, on which rows about COM do not
-    /// depend.
+    /// Sets the kind of rows. It is stored in the field of the pointer size, on which rows about
+    /// COM do not depend.
     fn with_row_kind(self, is_callable: bool) -> Rows<'r, HeapComObject> {
         Rows { pointer_size: if is_callable { COM_CALLABLE } else { COM_WRAPPER }, ..self }
     }

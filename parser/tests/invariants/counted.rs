@@ -1,4 +1,4 @@
-//! Number of calls of a reader to its source: a measure of work that does not depend on the
+//! Counts the calls of a reader to its source: a measure of work that does not depend on the
 //! machine.
 
 use nettrace_parser::{Reader, Source, Whole};

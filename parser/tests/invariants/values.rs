@@ -2,8 +2,8 @@
 
 use nettrace_parser::{Event, FieldValue, Reader, Value};
 
-/// Visits the events of a stream and the values of their payloads, until there were `most` of them.
-/// Returns their number.
+/// Visits the events of a stream and the values of their payloads, until `most` events and values
+/// were visited. Returns how many were.
 pub(crate) fn look_at_payloads(bytes: &[u8], most: u64) -> u64 {
     let mut reader = Reader::from_slice(bytes);
     let mut seen = 0;
@@ -16,7 +16,7 @@ pub(crate) fn look_at_payloads(bytes: &[u8], most: u64) -> u64 {
     seen
 }
 
-/// Visits at most `most` values of one payload. Returns their number.
+/// Visits at most `most` values of one payload. Returns how many were visited.
 pub(crate) fn look_at(event: &Event<'_>, most: u64) -> u64 {
     let mut seen = 0;
     let mut fields = event.fields();

@@ -1,5 +1,5 @@
-//! Number of events that are recovered from version 6 streams with wrong block lengths. `cargo test
-//! -p nettrace-parser --test mutation -- --ignored --nocapture figures` prints the figures of
+//! Counts the events that are recovered from version 6 streams with wrong block lengths. `cargo
+//! test -p nettrace-parser --test mutation -- --ignored --nocapture figures` prints the figures of
 //! docs/decisions/05-recovery.md.
 
 use crate::change::{WAYS, change};

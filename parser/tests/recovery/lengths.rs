@@ -32,8 +32,8 @@ fn assert_calm_sometimes(random: &mut Random, bytes: &[u8]) {
     }
 }
 
-/// Numbers of damages, and of damages that misled the reader. Damaged bytes may look like a row of
-/// known ids or like a block, and then the next block may be lost, too. This is rare.
+/// Number of damaged streams, and number of those that misled the reader. Damaged bytes may look
+/// like a row of known ids or like a block, and then the next block may be lost, too. This is rare.
 #[derive(Default)]
 struct Tried {
     all: u32,

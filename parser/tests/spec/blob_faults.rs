@@ -6,9 +6,9 @@ use crate::streams::{block_of, last_event_block};
 use nettrace_parser::{Class, Fault};
 use nettrace_testdata::synth::*;
 
-/// Asserts that in a block of two good blobs, `wrong` and another good blob, exactly the bytes from
-/// `wrong` on are lost. The block is tried with another block after it, close to the end of the
-/// input and far from it.
+/// Reads a block of two good blobs, the blob `wrong`, and another good one. Asserts that exactly
+/// the bytes from `wrong` on are lost. The block is tried with another block after it, close to the
+/// end of the input and far from it.
 fn assert_rest_is_lost(version: Version, layout: BlobLayout, wrong: &Row, fault: Fault) {
     for further in [0, 1, 20] {
         let mut stream = begun(version);
@@ -31,7 +31,7 @@ fn assert_lost_from_third_row(mut stream: Stream, further: u32, fault: Fault) {
     assert_eq!((outcome.lost, outcome.is_complete), (0, true));
 }
 
-/// Asserts that `wrong` is lost, and nothing else, as the last bytes of a block.
+/// Asserts that the bytes `wrong` at the end of a block are lost, and nothing else.
 fn assert_cut_off_is_lost(version: Version, wrong: &[u8], fault: Fault) {
     for further in [0, 1, 20] {
         let mut stream = begun(version);

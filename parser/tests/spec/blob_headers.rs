@@ -80,8 +80,8 @@ fn with_two_of_everything(version: Version) -> Stream {
     stream
 }
 
-/// Fields of a compressed header: metadata id, number, capture thread, processor, thread, stack,
-/// activities, label list, sorted, payload.
+/// Fields of a compressed header: metadata id, sequence number, capture thread, processor, thread,
+/// stack, activities, label list, sorted mark, payload.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Header {
     pub(crate) metadata_id: u32,

@@ -48,8 +48,8 @@ fn t178_the_examples_of_17_give_the_expected_events_when_cut_at_every_length() {
     }
 }
 
-/// Reads everything in both orders, every field of every payload, and returns the number
-/// of events.
+/// Reads all events of a stream in both orders, with every field of every payload. Returns the
+/// number of events.
 fn survive(bytes: &[u8]) -> usize {
     let mut reader = Reader::from_slice(bytes);
     let mut events = 0;

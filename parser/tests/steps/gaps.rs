@@ -8,8 +8,8 @@ use nettrace_testdata::one_type;
 use nettrace_testdata::synth::{Blob, EventBlock, SequencePoint, Version};
 
 /// Returns a stream in which a thread has a gap before each of its events, all before one sequence
-/// point. Other threads are not listed by the point, and their numbers fit none of the gaps. All of
-/// it is repeated `times` times.
+/// point. The point does not list other threads, whose sequence numbers fit none of the gaps. All
+/// of it is repeated `times` times.
 fn strays(gaps: u32, strays: u32, times: u32) -> Vec<u8> {
     let mut stream = one_type(Version::V4);
     let mut ticks = 0;

@@ -1,5 +1,5 @@
-//! Fuzz target: any bytes for the functions of `raw`, as input of each function, and, compared with
-//! a reader, as rows of an event block and as a stream.
+//! Fuzz target: any bytes as input of each function of `raw`. They are also read as rows of an
+//! event block and as a stream, and the results are compared with a reader's.
 
 use super::blob::begun;
 use super::choices::Choices;

@@ -29,7 +29,8 @@ pub(crate) fn structured(bytes: &[u8], mut questions: Questions) {
 }
 
 thread_local! {
-    /// Latest sessions, because a fuzzer changes the damage more often than the session.
+    /// Latest sessions. They are kept because a fuzzer changes the damage more often than the
+    /// session.
     static LAST: RefCell<VecDeque<Written>> = const { RefCell::new(VecDeque::new()) };
 }
 
