@@ -1,8 +1,8 @@
-//! A lookup of objects by address.
+//! Looks up objects by address.
 //!
 //! The runtime reports objects in runs of ascending addresses, one run for each piece of the heap.
-//! Each run is divided into buckets of equal size, about one for every two objects, so a lookup is
-//! a shift and a few comparisons. Objects are sorted only if runs overlap, which no runtime
+//! Each run is divided into buckets of equal size, about one for every two objects, so a lookup
+//! takes a shift and a few comparisons. Objects are sorted only if runs overlap, which no runtime
 //! produces.
 
 use super::links::{Links, NONE, length};
@@ -13,14 +13,15 @@ const PER_BUCKET: u64 = 2;
 /// for unused memory would be a waste.
 const GAP: u64 = 1 << 20;
 
-/// Maps addresses to objects.
+/// Finds the object at an address.
 #[derive(Debug)]
 pub(super) struct Addresses {
     /// Runs, sorted by first address.
     runs: Vec<AddressRun>,
-    /// The place of the first object at or after the start of each bucket, run by run.
+    /// Place of the first object at or after the start of each bucket, run by run. Objects have
+    /// places in the order of their addresses.
     buckets: Vec<u32>,
-    /// The object of each place; `None` if places are objects.
+    /// Number of the object at each place; `None` if places and numbers are equal.
     sorted: Option<Links>,
 }
 
@@ -32,7 +33,7 @@ struct AddressRun {
     begin: u32,
     /// Place after the last object.
     end: u32,
-    /// Binary logarithm of the size of a bucket in bytes.
+    /// Binary logarithm of the size of a bucket, in bytes.
     shift: u32,
     /// Index of the run's first bucket.
     bucket: u32,
@@ -67,8 +68,8 @@ impl Addresses {
         Addresses { runs, buckets, sorted: Some(Links::from(order)) }
     }
 
-    /// Returns the object at an address; [`NONE`] if there is none. `addresses` must be the ones
-    /// from which the lookup was built.
+    /// Returns the number of the object at an address, or [`NONE`] if there is none. `addresses`
+    /// must be those from which the lookup was built.
     #[inline]
     pub(super) fn find(&self, addresses: &[u64], address: u64) -> u32 {
         let at = self.runs.partition_point(|run| run.last < address);
@@ -92,7 +93,7 @@ impl Addresses {
     }
 }
 
-/// Divides addresses into runs of ascending ones without large gaps.
+/// Divides addresses into runs that ascend and have no large gaps.
 fn runs_of(addresses: impl Iterator<Item = u64>) -> Vec<AddressRun> {
     let mut runs: Vec<AddressRun> = Vec::new();
     for (place, address) in (0..NONE).zip(addresses) {
@@ -114,8 +115,8 @@ fn runs_of(addresses: impl Iterator<Item = u64>) -> Vec<AddressRun> {
     runs
 }
 
-/// Divides runs into buckets; returns the index of each bucket's first object. `at`
-/// returns the address of the object at an index.
+/// Divides runs into buckets, and returns the place of each bucket's first object. `at` returns the
+/// address of the object at a place.
 fn buckets_of(runs: &mut [AddressRun], at: impl Fn(u32) -> u64) -> Vec<u32> {
     let mut buckets = Vec::new();
     for run in runs {

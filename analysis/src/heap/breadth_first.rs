@@ -20,22 +20,22 @@ use super::links::{Bits, Links, NONE, length};
 use super::threads::share;
 use std::hint::black_box;
 
-/// Number of nodes whose edges are prefetched together.
+/// Number of nodes whose edges are prefetched into the cache together.
 const BATCH: usize = 32;
-/// Maximum number of steps for each node and edge before the algorithm gives up.
+/// Maximum number of steps for each node and edge, after which the algorithm gives up.
 const STEPS: u64 = 8;
 /// Maximum number of edges that a thread processes at a time.
 const PIECE: usize = 1 << 18;
 
-/// Result of the breadth-first search. Nodes are numbered in the order of `vertices`.
+/// Result of the breadth-first search. The number of a node is its index in `vertices`.
 struct BreadthFirstSearch {
     /// The nodes in the order in which they were reached.
     vertices: Vec<u32>,
-    /// The number from which each number was reached.
+    /// For each number, the number of the node from which that node was reached.
     parents: Links,
-    /// Index in `targets` after the last edge of each number.
+    /// For each number, the index in `targets` after the last edge of that node.
     ends: Vec<u32>,
-    /// Target node of each edge, in the order of the sources' numbers.
+    /// Target of each edge, in the order of the numbers of the edges' sources.
     targets: Vec<u32>,
 }
 

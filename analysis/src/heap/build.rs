@@ -1,5 +1,5 @@
-//! Builds a dump from its gathered events: sorts them, assigns references to objects, and resolves
-//! addresses.
+//! Builds a dump from the data of its events: sorts the events, assigns references to objects, and
+//! resolves addresses.
 
 use super::addresses::Addresses;
 use super::dump::{HeapDump, HeapLosses, HeapType, Root};
@@ -75,7 +75,8 @@ pub(super) fn dump(
     dump
 }
 
-/// Returns the roots, and the references from keys to values that dependent handles add.
+/// Returns the roots, and the references that dependent handles add, each from its key to its
+/// value.
 fn roots(
     gathered: &DumpInProgress,
     addresses: &Addresses,
@@ -104,7 +105,7 @@ fn roots(
 }
 
 /// Returns the references of all objects: the index of each object's first reference, and the
-/// target of each reference. `held` has further references, sorted by their source.
+/// target of each reference. `held` are further references, sorted by their source.
 fn edges(
     gathered: &mut DumpInProgress,
     addresses: Addresses,
@@ -155,7 +156,7 @@ fn edges(
 }
 
 /// Returns the blocks sorted by index (`None` if they are in order), the number of missing blocks,
-/// and the number of repeated ones.
+/// and the number of blocks that are repeated.
 fn in_order(blocks: &[Block]) -> (Option<Vec<Block>>, u64, u64) {
     let follows = |pair: &[Block]| matches!(pair, [before, after] if after.index.checked_sub(1) == Some(before.index));
     let begins = blocks.first().is_none_or(|block| block.index == 0);
@@ -217,23 +218,26 @@ fn advance(next: &mut u64, count: u64) -> u64 {
     begin
 }
 
-/// The assignment of references to objects. References come in the order of the objects that hold
-/// them. If an event is missing, the assignment is known from the beginning to the first gap. If
-/// the dump is complete at its end, it is also known from the end back to the last gap. With a
-/// single gap, this is everything.
+/// Decides to which objects references belong. References come in the order of the objects that
+/// hold them.
+///
+/// If an event is missing, the objects are known for references up to the first gap. If the dump
+/// has its end, they are also known from the end back to the last gap. With a single gap, these are
+/// all that exist.
 struct Owners {
     /// Number of objects before the first gap of objects.
     front_objects: u64,
     /// Number of references before the first gap of references.
     front_references: u64,
-    /// Indices of the first object and the first reference after the last gap; `None` if the end is
-    /// missing.
+    /// Indices of the first object and of the first reference after the last gap; `None` if the end
+    /// of the dump is missing.
     back: Option<(u64, u64)>,
-    /// Offset of the references after the gap from their indices without a gap.
+    /// How far the indices of the references after the gap differ from those without a gap.
     shift: i128,
     /// Number of references that are missing or have no known owner.
     missing: u64,
-    /// Number of references up to the end of each block; `None` if blocks were read in order.
+    /// Number of references up to the end of each block; `None` if blocks were read in the order of
+    /// their indices.
     ends: Option<Vec<u64>>,
 }
 
@@ -273,8 +277,8 @@ impl Owners {
         owners
     }
 
-    /// Returns the indices of an object's references in the order of blocks. `begin` is the number
-    /// of references of all objects before it.
+    /// Returns the range of an object's references, as indices in the order of blocks. `begin` is
+    /// the number of references of all objects before it.
     #[inline]
     fn range(&self, object: u32, begin: u64, count: u64) -> Range<u64> {
         let object = u64::from(object);
@@ -295,7 +299,7 @@ impl Owners {
         0..0
     }
 
-    /// Returns the position at which a reference was read, by its index in the order of blocks.
+    /// Returns the position at which a reference was read, given its index in the order of blocks.
     #[inline]
     fn place(&self, blocks: &[Block], at: u64) -> Option<u64> {
         let Some(ends) = &self.ends else { return Some(at) };
@@ -347,7 +351,7 @@ fn ranges(gathered: &DumpInProgress) -> Vec<(u64, u64, HeapGeneration)> {
     kept
 }
 
-/// Replaces type ids by types, and joins types with the same name and module.
+/// Replaces type ids by types, and joins types that have the same name and module.
 fn name_types(dump: &mut HeapDump, gathered: &mut DumpInProgress, rows: &TypeRows, model: &Model) {
     let names = TypeNames::new(rows, gathered.process, model);
     let process = model.process(gathered.process);
@@ -381,7 +385,8 @@ fn name_types(dump: &mut HeapDump, gathered: &mut DumpInProgress, rows: &TypeRow
     }
 }
 
-/// Removes repeated reports of objects. References already lead to the first report.
+/// Removes the repeated reports of objects. References already lead to the first report of each
+/// object.
 fn leave_out(dump: &mut HeapDump, repeated: &[u32]) {
     let is_kept = |object: u32| repeated.binary_search(&object).is_err();
     let mut places: Vec<u32> = Vec::with_capacity(dump.addresses.len());

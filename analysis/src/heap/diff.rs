@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashSet};
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapDiff {
-    /// Version of this document.
+    /// Version of this JSON document's schema.
     pub schema: u32,
     /// Size of the old dump.
     pub old: HeapSize,
@@ -31,25 +31,25 @@ pub struct HeapDiff {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapSize {
-    /// Number of the dump in its trace.
+    /// Number of the dump in its trace, counting from 1.
     pub dump: usize,
     /// Number of objects.
     pub objects: u64,
-    /// Size of all objects in bytes.
+    /// Size of all objects, in bytes.
     pub bytes: u64,
 }
 
-/// Dumps in which a type occurs.
+/// In which of two dumps a type occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum HeapTypeChange {
-    /// Both dumps.
+    /// The type occurs in both dumps.
     Both,
-    /// Only the new dump.
+    /// The type occurs only in the new dump.
     New,
-    /// Only the old dump.
+    /// The type occurs only in the old dump.
     Gone,
 }
 
@@ -62,7 +62,7 @@ pub struct HeapTypeDiff {
     pub name: HeapName,
     /// Module of the type.
     pub module: HeapName,
-    /// Dumps in which the type occurs.
+    /// In which of the dumps the type occurs.
     pub change: HeapTypeChange,
     /// Number of objects in the new dump.
     pub count: u64,
@@ -70,11 +70,11 @@ pub struct HeapTypeDiff {
     pub count_growth: i64,
     /// Size of the objects in the new dump, in bytes.
     pub bytes: u64,
-    /// Size in the new dump minus that in the old one.
+    /// Size of the objects in the new dump minus that in the old one, in bytes.
     pub bytes_growth: i64,
     /// Bytes that the objects keep alive in the new dump.
     pub retained_bytes: u64,
-    /// Bytes kept alive in the new dump minus those in the old one.
+    /// Bytes kept alive in the new dump minus those kept alive in the old one.
     pub retained_bytes_growth: i64,
 }
 
@@ -87,7 +87,7 @@ pub struct HeapHolderGrowth {
     pub retained_bytes_growth: u64,
     /// Number of elements in the old dump; `None` if the holder was too small to be listed there.
     pub elements_before: Option<u64>,
-    /// The holder in the new dump.
+    /// The holder, as it is in the new dump.
     pub holder: HeapHolder,
 }
 
@@ -128,7 +128,7 @@ impl HeapHolderGrowth {
     }
 }
 
-/// Count, bytes and retained bytes of a type in both dumps.
+/// Number of objects, bytes and retained bytes of a type in both dumps.
 struct Pair<'r> {
     row: &'r HeapTypeRow,
     old: Option<[u64; 3]>,
@@ -140,13 +140,13 @@ fn growth(old: u64, new: u64) -> i64 {
     i64::try_from(apart).unwrap_or(if apart < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// Returns whether the module of a row has a name. Unnamed modules have numbers, which differ
-/// between processes.
+/// Returns whether the module of a row has a name. A module without a name has a number, which
+/// differs between processes.
 fn has_module(row: &HeapTypeRow) -> bool {
     row.module.is_known() && !row.module.is_empty()
 }
 
-/// Returns the last name of a type: `C<D.E>` for `A.B.C<D.E>`.
+/// Returns the type's own name, without namespaces and outer types: `C<D.E>` for `A.B.C<D.E>`.
 fn own_name(name: &str) -> &str {
     let end = name.find(['<', '[']).unwrap_or(name.len());
     let dot = name.get(..end).and_then(|base| base.rfind('.'));

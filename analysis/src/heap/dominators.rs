@@ -14,14 +14,15 @@ use super::graph::{Dominators, Graph};
 use super::links::{Links, NONE, length};
 use super::{breadth_first, lengauer_tarjan};
 
-/// The dominator tree.
+/// The dominator tree of a graph.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct DominatorTree {
     /// Immediate dominator of each node; [`NONE`] for the root and for unreachable nodes.
     pub(super) parents: Links,
-    /// The reachable nodes. Each is directly followed by the nodes that it dominates.
+    /// The nodes that are reachable from the root. Each one is directly followed by the nodes that
+    /// it dominates.
     pub(super) order: Vec<u32>,
-    /// Number of nodes that each node of `order` dominates, itself included.
+    /// For each node of `order`, the number of nodes that it dominates, including itself.
     pub(super) spans: Vec<u32>,
 }
 
@@ -103,8 +104,8 @@ mod tests {
         seen
     }
 
-    /// Returns the nodes that each node dominates, by definition: those that become unreachable
-    /// without it.
+    /// Returns the nodes that each node dominates, according to the definition: those that become
+    /// unreachable without it.
     fn dominated(graph: &Listed) -> Vec<Vec<u32>> {
         let all = reachable(graph, None);
         (0..graph.0.len())

@@ -4,7 +4,7 @@ use super::kinds::{HeapGeneration, RootKind};
 use super::links::{NONE, length};
 use super::name::HeapName;
 
-/// The oldest generation. Its collections collect all generations.
+/// Number of the oldest generation. A collection of it collects all generations.
 const OLDEST: u32 = 2;
 
 /// A type of objects.
@@ -12,13 +12,14 @@ const OLDEST: u32 = 2;
 #[non_exhaustive]
 pub struct HeapType {
     /// Name as in source code, such as `System.Collections.Generic.Dictionary<string,int>.Entry[]`.
-    /// For a type that the trace does not describe, its number: `type 0x7f5f115239b8`. The runtime
-    /// describes each type only to the first session that asks for types.
+    /// If the trace does not describe the type, this is its number: `type 0x7f5f115239b8`. The
+    /// runtime describes each type only to the first session that asks for types.
     pub name: HeapName,
     /// Name as the runtime writes it, with outer types if they are known.
     pub stored_name: String,
-    /// Short name of the type's module, such as `System.Private.CoreLib`; the module's number, such
-    /// as `0x7f5f10434000`, if the trace does not name it; empty if it is unknown.
+    /// Short name of the type's module, such as `System.Private.CoreLib`. If the trace does not
+    /// name the module, this is its number, such as `0x7f5f10434000`; if the module is unknown, it
+    /// is empty.
     pub module: HeapName,
 }
 
@@ -26,11 +27,11 @@ pub struct HeapType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Root {
-    /// Number of the object.
+    /// Number of the object that the root holds.
     pub object: u32,
     /// Kind of the root.
     pub kind: RootKind,
-    /// Index of a static variable's name; [`NONE`] for other roots.
+    /// Index of the static variable's name in `static_names`; [`NONE`] for other roots.
     pub(super) name: u32,
 }
 
@@ -41,7 +42,7 @@ pub struct Root {
 pub struct HeapLosses {
     /// Whether the trace ends, or another collection starts, before the dump is complete.
     pub is_cut_off: bool,
-    /// Number of missing events with objects. Each has thousands of objects.
+    /// Number of missing events with objects. Each such event has thousands of objects.
     pub object_events: u64,
     /// Number of missing events with references.
     pub reference_events: u64,
@@ -91,17 +92,16 @@ pub struct HeapDump {
     pub(super) process_id: Option<u64>,
     /// Number of the collection that reported the dump; `None` if its start is missing.
     pub(super) collection: Option<u32>,
-    /// Oldest generation that was collected, from 0 to 2; `None` if the collection's end is
-    /// missing.
+    /// Oldest generation that was collected, 0 to 2; `None` if the collection's end is missing.
     pub(super) collected: Option<u32>,
-    /// Start of the collection, since the session's start.
+    /// Start of the collection, in nanoseconds since the session's start.
     pub(crate) start_nanos: i64,
-    /// Time for which all threads were paused.
+    /// Time for which all threads were paused, in nanoseconds.
     pub(super) pause_nanos: Option<i64>,
-    /// Counts of what is missing.
+    /// Counts of what the dump lacks.
     pub losses: HeapLosses,
     pub(super) addresses: Vec<u64>,
-    /// Size of each object in bytes; [`NONE`] if `large` has it.
+    /// Size of each object in bytes; [`NONE`] if the size is in `large`.
     pub(super) bytes: Vec<u32>,
     pub(super) large: Vec<(u32, u64)>,
     pub(super) types: Vec<u32>,
@@ -116,17 +116,17 @@ pub struct HeapDump {
     pub(super) ranges: Vec<(u64, u64, HeapGeneration)>,
 }
 
-/// Returns whether a collection of a generation collects all generations; true if the generation is
-/// unknown.
+/// Returns whether a collection collects all generations, given the oldest generation that it
+/// collects. Returns true if that is unknown.
 pub(super) fn is_of_all(collected: Option<u32>) -> bool {
     collected.is_none_or(|generation| generation >= OLDEST)
 }
 
 impl HeapDump {
-    /// Returns whether the dump's collection collected all generations; true if unknown. A session
-    /// induces such a collection. If the program collects younger generations at that moment, the
-    /// runtime reports a dump of that collection, too. It has all objects, but some of the older
-    /// generations may be garbage.
+    /// Returns whether the dump's collection collected all generations; or true if that is unknown.
+    /// A session induces such a collection. If the program collects younger generations at that
+    /// moment, the runtime reports a dump of that collection, too. It has all objects, but some of
+    /// the older generations may be garbage.
     pub fn is_of_all_generations(&self) -> bool {
         is_of_all(self.collected)
     }
@@ -148,13 +148,13 @@ impl HeapDump {
         length(&self.addresses)
     }
 
-    /// Returns the number of references between objects. Repeated references between two objects
-    /// all count.
+    /// Returns the number of references between objects. If an object refers to another one several
+    /// times, each reference counts.
     pub(crate) fn references(&self) -> u32 {
         length(&self.targets)
     }
 
-    /// Returns the size of all objects in bytes.
+    /// Returns the size of all objects, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         (0..self.objects()).fold(0, |sum: u64, object| sum.saturating_add(self.bytes_of(object)))
     }
@@ -164,13 +164,13 @@ impl HeapDump {
         self.addresses.get(object as usize).copied().unwrap_or(0)
     }
 
-    /// Returns the object at an address, by a search of all objects.
+    /// Returns the object at an address, by searching all objects.
     pub fn find(&self, address: u64) -> Option<u32> {
         let place = self.addresses.iter().position(|found| *found == address)?;
         u32::try_from(place).ok()
     }
 
-    /// Returns an object's own size in bytes.
+    /// Returns the size of an object itself, in bytes.
     #[inline]
     pub fn bytes_of(&self, object: u32) -> u64 {
         match self.bytes.get(object as usize) {

@@ -1,4 +1,4 @@
-//! A dump while its events are read, before addresses are resolved to objects.
+//! A dump while its events are read. Objects are still known by their addresses only.
 
 use super::kinds::RootKind;
 use super::links::{NONE, length};
@@ -11,13 +11,13 @@ use nettrace_parser::view::{
     HeapRowsOf as Rows, HeapStatic,
 };
 
-/// Maximum number of references in a chunk of memory.
+/// Maximum number of references in one chunk of memory.
 const PIECE: usize = 1 << 20;
 
-/// Rows of one event with objects or references.
+/// The rows of one event, which are objects or references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Index that the event has among events of its kind in the dump.
+    /// Index of the event among those of its kind in the dump, as the event states it.
     pub(super) index: u32,
     /// Position of the event's first row among all rows that were read.
     pub(super) begin: u64,
@@ -37,15 +37,15 @@ pub(super) struct ListedRoot {
 /// Counts of reported data that cannot be used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Unused {
-    /// Rows that events announce, but do not contain.
+    /// Number of rows that events announce but do not contain.
     pub(super) missing_rows: u64,
-    /// Events with the index of an earlier event.
+    /// Number of events that have the index of an earlier event.
     pub(super) repeated_blocks: u64,
-    /// Objects and references beyond the range of 32 bits.
+    /// Number of objects and references beyond the range of 32 bits.
     pub(super) beyond: u64,
 }
 
-/// A dump while it is read: 20 bytes per object, and 8 per reference.
+/// A dump while its events are read. It takes 20 bytes for each object, and 8 for each reference.
 #[derive(Debug)]
 pub(super) struct DumpInProgress {
     pub(super) process: ProcessHandle,
@@ -56,10 +56,10 @@ pub(super) struct DumpInProgress {
     pub(super) has_ended: bool,
     /// Oldest generation that was collected; `None` until the collection ends.
     pub(super) collected: Option<u32>,
-    /// Time for which all threads were paused.
+    /// Time for which all threads were paused, in nanoseconds.
     pub(super) pause_nanos: Option<i64>,
     pub(super) addresses: Vec<u64>,
-    /// Size of each object; [`NONE`] if `large` has it.
+    /// Size of each object in bytes; [`NONE`] if the size is in `large`.
     pub(super) bytes: Vec<u32>,
     /// Objects of 4 GiB and more, with their sizes.
     pub(super) large: Vec<(u32, u64)>,
@@ -81,7 +81,7 @@ pub(super) struct DumpInProgress {
     /// Addresses of the key and the value of each dependent handle.
     pub(super) dependents: Vec<(u64, u64)>,
     pub(super) ranges: Vec<HeapRange>,
-    /// Whether `ranges` are the ones that are reported after the objects.
+    /// Whether `ranges` were reported after the objects, and not before them.
     pub(super) has_last_ranges: bool,
     pub(super) unused: Unused,
 }
@@ -112,7 +112,7 @@ impl References {
         self.len
     }
 
-    /// Replaces addresses by objects, and frees each chunk of addresses afterwards.
+    /// Finds the objects at the addresses, and frees each chunk of addresses afterwards.
     pub(super) fn found(&mut self, find: impl Fn(u64) -> u32 + Sync) -> FoundReferences {
         let pieces = std::mem::take(&mut self.pieces);
         let mut found = vec![Vec::new(); pieces.len()];
@@ -124,11 +124,11 @@ impl References {
     }
 }
 
-/// Object number of a reference to null.
+/// Number in place of an object's number, for a reference to null.
 pub(super) const NOTHING: u32 = NONE - 1;
 
-/// Objects that references lead to, in the chunks of [`References`]: [`NOTHING`] for null, and
-/// [`NONE`] if there is no object at the address.
+/// Numbers of the objects to which references lead, in the chunks of [`References`]. They are
+/// [`NOTHING`] for null, and [`NONE`] if there is no object at the address.
 pub(super) struct FoundReferences {
     pieces: Vec<Vec<u32>>,
 }
@@ -140,7 +140,7 @@ impl FoundReferences {
         self.pieces.get(at / PIECE)?.get(at % PIECE).copied()
     }
 
-    /// Frees the chunks before an index.
+    /// Frees the chunks that lie before an index.
     pub(super) fn release_before(&mut self, at: u64) {
         let whole = usize::try_from(at).unwrap_or(usize::MAX) / PIECE;
         // Earlier calls have freed the chunks before this one.
@@ -185,8 +185,8 @@ impl DumpInProgress {
         }
     }
 
-    /// Returns whether a block with this index begins another dump, because this one has a first
-    /// block already.
+    /// Returns whether a block with this index begins another dump, because the current dump
+    /// already has a first block.
     pub(super) fn begins_anew(blocks: &[Block], index: Option<u32>) -> bool {
         index == Some(0) && blocks.first().is_some_and(|block| block.index == 0)
     }
@@ -222,8 +222,8 @@ impl DumpInProgress {
         self.counts.push(u32::try_from(references).unwrap_or(NONE));
     }
 
-    /// Adds an object of Mono, with its references. An event without a size continues the last
-    /// object, whose references do not fit into one event.
+    /// Adds an object that Mono reports, with its references. An event without a size adds
+    /// references to the previous object, because they did not fit into one event.
     pub(super) fn single_object(
         &mut self,
         address: u64,

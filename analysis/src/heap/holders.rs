@@ -1,5 +1,5 @@
-//! Holders of a heap: the static variables and other roots that keep most alive, with the
-//! collection or event below each.
+//! Holders of a heap: the static variables and other roots that keep most alive, each with the
+//! collection or the event through which it does so.
 
 use super::kinds::RootKind;
 use super::name::HeapName;
@@ -8,25 +8,25 @@ use crate::model::{is_framework_module, is_framework_name};
 use crate::sorted::SortFew;
 use std::fmt;
 
-/// Minimum bytes that a listed holder keeps alive, in percent of all reachable bytes.
+/// Minimum of the bytes that a holder keeps alive to be listed, in percent of all reachable bytes.
 pub(super) const MIN_PERCENT: f64 = 5.0;
-/// Maximum number of listed holders.
+/// Maximum number of holders that are listed.
 const MAX_HOLDERS: usize = 3;
-/// Minimum share of a node's retained bytes that its largest child must have for the search for a
-/// collection to go on below.
+/// The search for a collection goes on below a node only if its largest child has at least this
+/// share of its retained bytes.
 const MIN_SHARE: f64 = 0.5;
 /// Minimum number of objects that count as the elements of a collection.
 const MIN_ELEMENTS: u64 = 2;
 
-/// Root that holds a part of a heap. JSON documents have its text, such as `static s_items`.
+/// What holds a part of a heap. JSON documents have its text, such as `static s_items`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HeldBy {
-    /// Several roots together.
+    /// Several roots hold the part together.
     SeveralRoots,
-    /// Root of this kind.
+    /// Roots of this kind hold the part.
     Root(RootKind),
-    /// Static variable of this name.
+    /// The static variable with this name holds the part.
     Static(HeapName),
 }
 
@@ -52,22 +52,23 @@ impl serde::Serialize for HeldBy {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapHolder {
-    /// Static variable or kind of root, such as `static s_items` or `local variable`; `several
-    /// roots` if no single root holds the part.
+    /// The root that holds the part. Its text names a static variable or a kind of root, such as
+    /// `static s_items` or `local variable`; it is `several roots` if no single root holds the
+    /// part.
     #[cfg_attr(feature = "serde", serde(rename = "name"))]
     pub held_by: HeldBy,
     /// Bytes that the holder keeps alive.
     pub retained_bytes: u64,
     /// Bytes that the holder keeps alive, in percent of all reachable bytes.
     pub percent: f64,
-    /// Type of the collection or event; without one, type of the object that the root holds.
+    /// Type of the collection or event; if there is none, type of the object that the root holds.
     pub type_name: String,
-    /// Innermost type of the program between root and elements; `None` if there is none but
-    /// `type_name`.
+    /// Innermost of the program's own types between root and elements; `None` if there is none in
+    /// addition to `type_name`.
     pub through: Option<String>,
-    /// Number of elements of the collection, or of subscribers of the event; 0 without one.
+    /// Number of elements of the collection, or of subscribers of the event; 0 if there is neither.
     pub elements: u64,
-    /// Type of most elements or subscribers.
+    /// The most frequent type of the elements or subscribers.
     pub element_type: String,
     /// Number of objects of `element_type` among the elements.
     pub element_type_count: u64,
@@ -144,7 +145,8 @@ impl HeapHolder {
         holder
     }
 
-    /// Sets what is known of the elements. `here` has the objects directly below the collection.
+    /// Sets the fields about the elements. `here` is the node with the objects directly below the
+    /// collection.
     fn elements(&mut self, collection: Option<&HeapTreeNode>, here: &HeapTreeNode) {
         self.elements = here.count;
         self.is_event = collection.is_some_and(|it| it.name == here.name && it.count == 1);
@@ -157,7 +159,7 @@ impl HeapHolder {
     }
 }
 
-/// Returns whether a type is the program's own, by its module and its namespace.
+/// Returns whether a type is the program's own, judging by its module and its namespace.
 pub(super) fn is_own(name: &HeapName, module: &HeapName) -> bool {
     let is_plain = name.contains(['[', '<']) || **name == *"Free" || !name.is_known();
     let is_of_framework =
@@ -165,7 +167,8 @@ pub(super) fn is_own(name: &HeapName, module: &HeapName) -> bool {
     !is_plain && !is_of_framework
 }
 
-/// Returns whether a type is internal storage of a collection, such as an array or a node.
+/// Returns whether objects of a type are internal storage of a collection, such as an array or a
+/// node of a list.
 fn is_storage(name: &str) -> bool {
     let base = name.split(['<', '[']).next().unwrap_or(name);
     let base = base.rsplit('.').next().unwrap_or(base);

@@ -20,11 +20,11 @@ pub enum RootKind {
     PinnedHandle,
     /// A strong handle: `GCHandleType.Normal`, and handles of the runtime itself.
     StrongHandle,
-    /// A sized reference handle, as caches use it.
+    /// A sized reference handle, which caches use.
     SizedHandle,
     /// A dependent handle whose key is not in the dump.
     DependentHandle,
-    /// A COM caller.
+    /// A reference that COM holds.
     Com,
     /// An object of an older generation that was not collected.
     OlderGeneration,
@@ -52,7 +52,8 @@ impl fmt::Display for RootKind {
 }
 
 impl RootKind {
-    /// All kinds. If several roots hold an object, paths start at the kind that comes first here.
+    /// All kinds, in order of preference: if several kinds of roots hold an object, paths start at
+    /// the first of them.
     pub(crate) const ALL: [RootKind; 11] = [
         RootKind::Static,
         RootKind::ThreadStatic,
@@ -67,8 +68,8 @@ impl RootKind {
         RootKind::Other,
     ];
 
-    /// Returns the kind of a root by its numbers in the event; `None` for a weak root, which keeps
-    /// nothing alive.
+    /// Returns the kind of a root from the two numbers that the event has for it. Returns `None`
+    /// for a weak root, which keeps nothing alive.
     pub(super) fn from_edge(kind: u8, flags: u32) -> Option<RootKind> {
         const PINNING: u32 = 1;
         const WEAK: u32 = 2;
@@ -90,17 +91,17 @@ impl RootKind {
     }
 }
 
-/// Part of the heap in which an object lies.
+/// The part of the heap in which an object lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum HeapGeneration {
-    /// Objects that have not survived a collection.
+    /// Generation 0: objects that have not survived a collection.
     Gen0,
-    /// Objects that have survived one collection.
+    /// Generation 1: objects that have survived one collection.
     Gen1,
-    /// Objects that have survived several collections.
+    /// Generation 2: objects that have survived several collections.
     Gen2,
     /// The large object heap.
     Large,
@@ -108,7 +109,7 @@ pub enum HeapGeneration {
     Pinned,
     /// Memory that the collector does not touch, such as string literals.
     Frozen,
-    /// Unknown, because the trace does not say.
+    /// The trace does not tell in which part the object lies.
     Unknown,
 }
 

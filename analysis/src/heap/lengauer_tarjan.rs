@@ -17,15 +17,16 @@ use super::links::{Links, NONE, length};
 /// State of a node in the depth-first search.
 #[derive(Debug, Clone, Copy)]
 struct NodeState {
-    /// Number of the node; [`NONE`] if it has not been reached.
+    /// Number of the node, in the order in which nodes were reached; [`NONE`] if it was not
+    /// reached.
     number: u32,
-    /// Smallest number of a node with an edge to this node.
+    /// Smallest number of a node that has an edge to this node.
     least_source: u32,
-    /// Index of the first late edge to this node.
+    /// Index of the first [`Late`] edge to this node.
     late: u32,
 }
 
-/// An edge whose target has a smaller number than its source.
+/// An edge to a node with a smaller number than its source. Those of one target form a linked list.
 #[derive(Debug, Clone, Copy)]
 struct Late {
     /// Number of the edge's source.
@@ -40,7 +41,7 @@ struct DepthFirstSearch {
     vertices: Vec<u32>,
     /// States, indexed by node.
     states: Vec<NodeState>,
-    /// The number from which each number was reached.
+    /// For each number, the number of the node from which that node was reached.
     parents: Vec<u32>,
     late: Vec<Late>,
 }
@@ -87,22 +88,23 @@ fn search(graph: &impl Graph) -> DepthFirstSearch {
     DepthFirstSearch { vertices, states, parents, late }
 }
 
-/// A node in a forest of processed nodes.
+/// A node in the forest of nodes that were processed.
 #[derive(Debug, Clone, Copy)]
 struct Linked {
-    /// Parent in the search tree, or after compression a node further up.
+    /// Parent in the search tree; after compression of the path, a node further up.
     ancestor: u32,
-    /// The node with the smallest semidominator from this node up to the ancestor, which does not
-    /// count.
+    /// The node with the smallest semidominator on the way from this node up to the ancestor, not
+    /// including the ancestor.
     label: u32,
     /// Semidominator of `label`.
     least: u32,
 }
 
-/// Trees of processed nodes, which know the smallest semidominator on the way up.
+/// The forest of nodes that were processed. It finds the smallest semidominator on the way to the
+/// root of a tree.
 struct Forest {
     nodes: Vec<Linked>,
-    /// Nodes on a path that is being compressed.
+    /// Nodes on the path that is being compressed.
     way: Vec<u32>,
 }
 
@@ -114,7 +116,7 @@ impl Forest {
     }
 
     /// Returns the node with the smallest semidominator between a node and the root of its tree,
-    /// and this semidominator. Nodes with numbers from `linked` on are linked.
+    /// and this semidominator. Nodes whose numbers are at least `linked` are in the forest.
     #[inline]
     fn least(&mut self, number: u32, linked: u32) -> (u32, u32) {
         let mut above = self.get(number);

@@ -1,6 +1,6 @@
 //! Arrays of 32-bit indices into other arrays.
 
-/// The index that refers to nothing.
+/// The index that stands for nothing.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// An array of indices. Reading beyond its end returns [`NONE`], and writing there is ignored.
@@ -38,17 +38,17 @@ impl Links {
     }
 }
 
-/// A set of numbers below a limit.
+/// A set of numbers that are below a limit.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bits(Vec<u64>);
 
 impl Bits {
-    /// Creates the empty set.
+    /// Creates a set without numbers.
     pub(super) fn new(limit: usize) -> Bits {
         Bits(vec![0; limit.div_ceil(64)])
     }
 
-    /// Creates the full set.
+    /// Creates a set of all numbers below the limit.
     pub(super) fn filled(limit: usize) -> Bits {
         Bits(vec![u64::MAX; limit.div_ceil(64)])
     }
@@ -58,7 +58,7 @@ impl Bits {
         self.0.get(number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
     }
 
-    /// Inserts a number. Returns whether the number is new in the set.
+    /// Inserts a number. Returns whether the number was not in the set before.
     #[inline(always)]
     pub(super) fn insert(&mut self, number: u32) -> bool {
         let Some(bits) = self.0.get_mut(number as usize / 64) else { return false };
@@ -73,7 +73,7 @@ impl Bits {
     }
 }
 
-/// Returns the length of a slice, at most [`NONE`].
+/// Returns the length of a slice as a number of 32 bits; [`NONE`] if it is larger.
 #[inline]
 pub(super) fn length(slice: &[impl Sized]) -> u32 {
     u32::try_from(slice.len()).unwrap_or(NONE)

@@ -50,7 +50,8 @@ pub use tree::{HeapTreeKind, HeapTreeNode};
 
 use crate::recording::Recording;
 
-/// What to record for a heap dump. The first element is for CoreCLR, the second for Mono.
+/// What a session must record for a heap dump. The first element is for CoreCLR, the second for
+/// Mono.
 pub const RECORD: [Recording; 2] = [
     // Keywords: collections, types, the heap, a collection when the session starts, names of types.
     Recording::runtime(0x198_0001, 5),

@@ -22,16 +22,16 @@ use std::fmt;
 /// Maximum length of a name, in bytes. Compilers write shorter names, but in a crafted file all
 /// types may share one huge name.
 const MAX_NAME_BYTES: usize = 1024;
-/// Maximum depth of nested types.
+/// Maximum depth of types nested in each other.
 const MAX_DEPTH: usize = 32;
-/// Maximum number of sections that are read; linkers write about ten.
+/// Maximum number of the file's sections that are read; linkers write about ten.
 const MAX_SECTIONS: usize = 96;
-/// Maximum number of streams that are read; there are six kinds.
+/// Maximum number of the metadata's streams that are read; there are six kinds.
 const MAX_STREAMS: usize = 32;
 
 const TYPE_DEF: usize = 0x02;
 const NESTED_CLASS: usize = 0x29;
-/// Mask for the table number in a metadata token.
+/// Bits of a metadata token that are the number of its table.
 const TABLE_MASK: u32 = 0xff00_0000;
 const TYPE_DEF_TOKEN: u32 = 0x0200_0000;
 
@@ -39,13 +39,13 @@ const TYPE_DEF_TOKEN: u32 = 0x0200_0000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModuleTypesError {
-    /// Not a PE file, which modules of .NET are on all systems.
+    /// The file is not a PE file, which modules of .NET are on all systems.
     NotPe,
-    /// A PE file without metadata of .NET.
+    /// The PE file has no metadata of .NET.
     NoMetadata,
-    /// A file that ends early, or whose parts contradict each other.
+    /// The file ends early, or its parts contradict each other.
     Truncated,
-    /// A file with an unknown table, after which no table can be found.
+    /// The metadata has a table with this unknown number, after which no table can be found.
     UnknownTable(usize),
 }
 
@@ -64,7 +64,7 @@ impl fmt::Display for ModuleTypesError {
 
 impl std::error::Error for ModuleTypesError {}
 
-/// Names and nesting of a module's types.
+/// Names of a module's types, and which types are nested in which.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ModuleTypes {
     /// Content of the stream `#Strings`.
@@ -107,8 +107,9 @@ impl ModuleTypes {
         Ok(ModuleTypes { names: streams.strings.to_vec(), types })
     }
 
-    /// Returns the full name of a nested type as the runtime writes it: ``N.Outer`1+Inner``.
-    /// Returns `None` if the type with this token is not nested, or its last name is not `own`.
+    /// Returns the full name of a nested type as the runtime writes it: ``N.Outer`1+Inner``. `own`
+    /// is the expected last name. Returns `None` if the type with this token is not nested, or its
+    /// last name is not `own`.
     pub(super) fn full_name(&self, token: u32, own: &str) -> Option<String> {
         let mut at =
             token.checked_sub(TYPE_DEF_TOKEN).filter(|_| token & TABLE_MASK == TYPE_DEF_TOKEN)?;
@@ -164,13 +165,13 @@ impl<'b> Bytes<'b> {
         take_first(&mut self.0).ok_or(ModuleTypesError::Truncated)
     }
 
-    /// Reads an index of two or four bytes.
+    /// Reads an index that has two or four bytes.
     fn index(&mut self, width: usize) -> Result<u32, ModuleTypesError> {
         if width == 2 { self.u16().map(u32::from) } else { self.u32() }
     }
 }
 
-/// Returns the bytes after a position.
+/// Returns the bytes from a position on.
 fn from(bytes: &[u8], at: u32) -> Result<Bytes<'_>, ModuleTypesError> {
     bytes.get(at as usize..).map(Bytes).ok_or(ModuleTypesError::Truncated)
 }
@@ -233,7 +234,7 @@ fn metadata(file: &[u8]) -> Result<&[u8], ModuleTypesError> {
     from(file, place(address)?)?.take(count as usize)
 }
 
-/// The streams `#~` (or `#-`) and `#Strings`.
+/// The streams `#~` (or `#-`) and `#Strings` of the metadata.
 struct Streams<'m> {
     tables: &'m [u8],
     strings: &'m [u8],
@@ -280,10 +281,10 @@ enum Column {
     String,
     Guid,
     Blob,
-    /// A row number of this table.
+    /// A row number in the table with this number.
     Row(usize),
-    /// A row number of one of several tables. The first field is the number of bits that select the
-    /// table.
+    /// A row number in one of several tables, whose numbers are listed. The first field is the
+    /// number of bits that select the table.
     Coded(u32, &'static [usize]),
 }
 
@@ -308,7 +309,7 @@ const IMPLEMENTATION: Column = Coded(2, &[0x26, 0x23, 0x27]);
 const CUSTOM_ATTRIBUTE_TYPE: Column = Coded(3, &[0x06, 0x0a]);
 const RESOLUTION_SCOPE: Column = Coded(2, &[0x00, 0x1a, 0x23, 0x01]);
 
-/// Columns of the tables up to NestedClass, from ECMA-335 II.22, and of the pointer tables of
+/// Columns of each table up to NestedClass, as in ECMA-335 II.22, and of the pointer tables of
 /// uncompressed metadata (`#-`).
 const TABLES: [&[Column]; NESTED_CLASS + 1] = [
     /* 00 Module */ &[Fixed(2), Name, Guid, Guid, Guid],
@@ -355,16 +356,16 @@ const TABLES: [&[Column]; NESTED_CLASS + 1] = [
     /* 29 NestedClass */ &[Row(0x02), Row(0x02)],
 ];
 
-/// The stream `#~`.
+/// The tables in the stream `#~`.
 struct Tables<'m> {
     counts: [u32; 64],
-    /// Bytes of an index into `#Strings`.
+    /// Size of an index into `#Strings`, in bytes.
     strings: usize,
-    /// Bytes of an index into `#GUID`.
+    /// Size of an index into `#GUID`, in bytes.
     guids: usize,
-    /// Bytes of an index into `#Blob`.
+    /// Size of an index into `#Blob`, in bytes.
     blobs: usize,
-    /// Rows of all tables.
+    /// Bytes of the rows of all tables.
     rows: &'m [u8],
 }
 
@@ -395,7 +396,7 @@ impl<'m> Tables<'m> {
         self.counts.get(table).copied().unwrap_or(0)
     }
 
-    /// Returns the number of bytes of a row number of one of these tables.
+    /// Returns the size in bytes of a row number in one of these tables.
     fn width_of(&self, tables: &[usize]) -> usize {
         self.coded_width(0, tables)
     }
@@ -440,7 +441,7 @@ impl<'m> Tables<'m> {
 mod tests {
     use super::*;
 
-    /// Makes a module with one section, which has the CLI header and the metadata.
+    /// Makes a module file with one section, which has the CLI header and the metadata.
     fn module(tables: &[u8], strings: &[u8]) -> Vec<u8> {
         let mut metadata = b"BSJB\x01\0\x01\0\0\0\0\0\x04\0\0\0v4\0\0\0\0\x02\0".to_vec();
         let tables_at = metadata.len() as u32 + 12 + 20;
@@ -476,8 +477,8 @@ mod tests {
         file
     }
 
-    /// Makes a module of types with these names and namespaces. `nested` has rows of inner and
-    /// outer types.
+    /// Makes a module file with types of these names and namespaces. Each pair in `nested` has the
+    /// rows of an inner and its outer type.
     fn with_types(types: &[(&str, &str)], nested: &[(u16, u16)]) -> Vec<u8> {
         let mut strings = vec![0];
         let mut rows = Vec::new();

@@ -20,10 +20,10 @@ use std::collections::BTreeMap;
 
 const PROVIDER: &str = "Microsoft-DotNETRuntimeMonoProfiler";
 
-/// Maximum number of registered areas of roots that are kept.
+/// Maximum number of areas of roots that are kept, out of those that a process registers.
 const MAX_AREAS: usize = 1 << 16;
 
-/// An event that belongs to heap dumps.
+/// An event of Mono that is needed for heap dumps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MonoEvent {
     Start,
@@ -55,8 +55,8 @@ impl MonoEvent {
     }
 }
 
-/// Returns whether the event shows that the runtime is Mono: events of Mono's own provider do, and
-/// `RuntimeStart` says so.
+/// Returns whether the event shows that the runtime is Mono. Events of Mono's own provider do, and
+/// `RuntimeStart` names the runtime.
 pub(super) fn is_of_mono(event: &Event<'_>) -> bool {
     const SKU_OF_MONO: u64 = 4;
     match event.known_provider() {
@@ -68,7 +68,7 @@ pub(super) fn is_of_mono(event: &Event<'_>) -> bool {
     }
 }
 
-/// Areas of memory that hold roots: end and kind of roots, by start.
+/// Areas of memory that hold roots: the end and the kind of roots of each area, by its start.
 #[derive(Debug, Default)]
 pub(super) struct RootAreas(BTreeMap<u64, (u64, RootKind)>);
 
@@ -96,7 +96,7 @@ impl RootAreas {
     }
 }
 
-/// Adds an object of event 53, or further references of the last object.
+/// Adds the object in an event with id 53, or further references of the previous object.
 pub(super) fn add_object(dump: &mut DumpInProgress, event: &Event<'_>) {
     let (mut address, mut vtable, mut bytes) = (0, 0, 0);
     let mut targets = Vec::new();
@@ -117,7 +117,7 @@ pub(super) fn add_object(dump: &mut DumpInProgress, event: &Event<'_>) {
     dump.single_object(address, bytes, vtable, &targets);
 }
 
-/// Adds the roots of event 50.
+/// Adds the roots in an event with id 50.
 pub(super) fn add_roots(dump: &mut DumpInProgress, areas: &RootAreas, event: &Event<'_>) {
     let Some(values) = event.field("Values") else { return };
     let mut object = 0;
@@ -132,14 +132,14 @@ pub(super) fn add_roots(dump: &mut DumpInProgress, areas: &RootAreas, event: &Ev
     });
 }
 
-/// Returns the VTable id, module id and class name of event 63.
+/// Returns the VTable id, the module id and the class name in an event with id 63.
 pub(super) fn class(event: &Event<'_>) -> Option<(u64, u64, String)> {
     let name = event.field("ClassName")?.to_text()?;
     Some((number_of(event, "VTableID")?, number_of(event, "ModuleID")?, name_of_mono(&name)))
 }
 
-/// Returns `true` if a step of a collection stops all threads, `false` if it resumes them, and
-/// `None` for other steps.
+/// Returns `true` if the step of a collection that an event reports stops all threads, `false` if
+/// it resumes them, and `None` for other steps.
 pub(super) fn pauses(event: &Event<'_>) -> Option<bool> {
     match number_of(event, "GCEventType")? {
         6 => Some(true),
@@ -152,7 +152,7 @@ fn number_of(event: &Event<'_>, name: &str) -> Option<u64> {
     event.field(name)?.as_u64()
 }
 
-/// Calls `take` with the name and the value of each id in all rows.
+/// Calls `take` with the name and the value of each id, in all rows of an array.
 fn each(values: &Value<'_>, mut take: impl FnMut(&str, u64)) {
     let Some(rows) = values.as_array() else { return };
     for row in rows.iter().filter_map(|row| row.as_object()) {

@@ -1,10 +1,10 @@
-//! Names of types and modules, or texts in their place if a trace does not name them.
+//! Names of types and modules. If a trace does not have a name, a text is in its place.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The name of a type or a module. It dereferences to its text.
+/// The name of a type or a module. The value dereferences to its text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HeapName {
     text: Arc<str>,
@@ -12,17 +12,17 @@ pub struct HeapName {
 }
 
 impl HeapName {
-    /// Makes a name that the trace has.
+    /// Makes a name that the trace contains.
     pub(super) fn known(text: impl Into<Arc<str>>) -> HeapName {
         HeapName { text: text.into(), is_known: true }
     }
 
-    /// Makes a text in place of a name that the trace does not have.
+    /// Makes a text in place of a name that the trace does not contain.
     pub(super) fn unknown(text: impl Into<Arc<str>>) -> HeapName {
         HeapName { text: text.into(), is_known: false }
     }
 
-    /// Returns whether the trace has the name. If not, the text has a number, such as `type
+    /// Returns whether the trace has the name. If not, the text is made of a number, such as `type
     /// 0x7f5f115239b8`.
     pub fn is_known(&self) -> bool {
         self.is_known

@@ -7,17 +7,17 @@ use crate::model::is_framework_name;
 use crate::sorted::SortFew;
 use std::collections::BTreeSet;
 
-/// Maximum number of the program's own types in a result.
+/// Maximum number of types that are returned.
 const MAX_OWN_TYPES: usize = 3;
 
-/// One of the program's own types, with what its objects keep alive.
+/// One of the program's own types, and how much its objects keep alive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapOwnType {
     /// The type's name, with namespaces.
     pub name: String,
-    /// Number of objects.
+    /// Number of objects of the type.
     pub count: u64,
     /// Bytes that objects of the type keep alive.
     pub retained_bytes: u64,
@@ -54,8 +54,8 @@ impl HeapReport {
 }
 
 impl HeapDiff {
-    /// Returns the three of the program's own types that have grown most, if by much, the largest
-    /// growth first.
+    /// Returns those of the program's own types that have grown most, if the growth is large: at
+    /// most three, the largest growth first.
     pub fn grown_own_types(&self) -> Vec<&HeapTypeDiff> {
         let grown = self.types.iter().filter(|row| {
             row.count_growth > 0 && row.bytes_growth > 0 && is_own(&row.name, &row.module)

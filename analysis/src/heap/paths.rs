@@ -7,23 +7,23 @@ use super::retained::Retained;
 use crate::sorted::SortFew;
 use std::collections::HashMap;
 
-/// Maximum number of steps of a group that are kept at each end.
+/// Maximum number of steps that are kept at each end of a group's path.
 const STEPS: u32 = 32;
 
 /// Maximum size of the names of all groups, in bytes. Each group has up to 64 names, and there may
 /// be as many groups as objects.
 const MAX_GROUP_NAME_BYTES: usize = 16 << 20;
 
-/// Shortest paths from the roots to all objects of a dump; 4 bytes per object.
+/// Shortest paths from the roots to all objects of a dump; they take 4 bytes per object.
 ///
 /// Among roots at the same distance, static variables are preferred, then local variables, then
 /// handles, in the order of [`RootKind`].
 #[derive(Debug)]
 pub struct HeapPaths {
     /// The previous object on the path to each object; the object itself if a root holds it;
-    /// [`NONE`] if it is unreachable.
+    /// [`NONE`] if no root reaches it.
     before: Links,
-    /// Index of the root, by the object that it holds.
+    /// Index of the root that holds an object, by the number of that object.
     roots: HashMap<u32, u32>,
 }
 
@@ -33,17 +33,18 @@ pub struct HeapPaths {
 pub struct HeapPath {
     /// Index of the root in [`HeapDump::roots`].
     pub root: u32,
-    /// Objects on the path, starting with the object that the root holds.
+    /// Numbers of the objects on the path, starting with the object that the root holds.
     pub objects: Vec<u32>,
 }
 
-/// Groups of objects that are held in the same way.
+/// Objects, grouped by the way in which they are held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapPathGroups {
     /// Groups, most bytes first.
     pub groups: Vec<HeapPathGroup>,
-    /// Number of further groups, with fewer bytes, whose names would take too much memory.
+    /// Number of further groups with fewer bytes. They are left out because their names would take
+    /// too much memory.
     pub left_out: u64,
 }
 
@@ -56,23 +57,24 @@ pub struct HeapPathGroup {
     pub root_kind: RootKind,
     /// Name of the static variable; `None` for other roots.
     pub root_name: Option<String>,
-    /// Types on the path, starting at the root; the last one is the type of the objects.
+    /// Types of the objects on the path, starting at the root. The last one is the type of the
+    /// group's objects.
     pub steps: Vec<HeapStep>,
-    /// Number of steps omitted in the middle, if there are more than 64.
+    /// Number of steps left out in the middle of the path, if there are more than 64.
     pub steps_left_out: u64,
-    /// Number of objects.
+    /// Number of objects in the group.
     pub count: u64,
     /// Size of the objects themselves, in bytes.
     pub bytes: u64,
-    /// Bytes that would be freed with the objects. If objects of a group are kept alive by objects
-    /// of another group, both groups count their bytes.
+    /// Bytes that would be freed if the objects were removed. If objects of another group also keep
+    /// something alive that these keep alive, both groups count it.
     pub retained_bytes: u64,
     /// Address of one of the objects.
     #[cfg_attr(feature = "serde", serde(serialize_with = "hexadecimal"))]
     pub example: u64,
 }
 
-/// Consecutive objects of one type on a path.
+/// Consecutive objects of one type on a path, which are one step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -189,17 +191,17 @@ impl HeapPathGroup {
     }
 }
 
-/// Totals of objects that are held in the same way.
+/// Totals of the objects that are held in the same way.
 #[derive(Debug, Clone, Copy, Default)]
 struct Held {
     count: u64,
     bytes: u64,
     retained: u64,
-    /// Address of the first object.
+    /// Address of the first of the objects.
     example: u64,
 }
 
-/// A path by types, as a shorter path and a last step.
+/// A path described by types: a shorter path and one more step.
 #[derive(Debug, Clone, Copy)]
 struct Way {
     /// Index of the path without the last step; [`NONE`] for a root.
@@ -209,8 +211,9 @@ struct Way {
     is_repeated: bool,
     /// Number of steps after the root.
     depth: u32,
-    /// Index of the path's first [`STEPS`] steps, or of the path itself if it is shorter. A group
-    /// needs only both ends of a path, which may have as many steps as there are objects.
+    /// Index of the path that consists of the first [`STEPS`] steps, or of this path if it is
+    /// shorter. A group needs only both ends of a path, which may have as many steps as there are
+    /// objects.
     head: u32,
 }
 
@@ -218,10 +221,10 @@ struct Grouping<'g> {
     paths: &'g HeapPaths,
     dump: &'g HeapDump,
     ways: Vec<Way>,
-    /// Index of each way, by `before` and type.
+    /// Index of each way, by its fields `before` and `last`.
     places: HashMap<(u32, u32), u32>,
     of_roots: HashMap<(RootKind, u32), u32>,
-    /// Way of each object that has been asked for, and of all objects on its path.
+    /// Index of the way to each object that was requested, and to all objects on its path.
     known: HashMap<u32, u32>,
 }
 
@@ -237,7 +240,7 @@ impl<'g> Grouping<'g> {
         }
     }
 
-    /// Returns the way to an object.
+    /// Returns the index of the way to an object.
     fn way(&mut self, object: u32) -> Option<u32> {
         // Goes up to an object whose way is known, or that a root holds, and then back down.
         let mut open = Vec::new();
@@ -290,7 +293,8 @@ impl<'g> Grouping<'g> {
         way
     }
 
-    /// Returns the ways from a way back to its root, which comes last; at most `most` of them.
+    /// Returns a way and those before it, up to its root, which comes last. At most `most` of them
+    /// are returned.
     fn back(&self, way: u32, most: u32) -> impl Iterator<Item = &Way> {
         let way_at = |at: u32| self.ways.get(at as usize);
         std::iter::successors(way_at(way), move |way| way_at(way.before)).take(most as usize)

@@ -1,4 +1,4 @@
-//! The reader of heap dumps, from a trace's events.
+//! Reads heap dumps from the events of a trace.
 
 use super::build;
 use super::dump::{HeapDump, is_of_all};
@@ -11,8 +11,8 @@ use nettrace_parser::view::{self, GcEnd, GcStart, HeapRows, KnownProvider, Suspe
 use nettrace_parser::{Clock, Event, Outcome, Source, TimeOrdered};
 use std::collections::BTreeMap;
 
-/// Maximum number of dumps. Only crafted traces have more; events of further dumps count as faults
-/// of the last dump.
+/// Maximum number of dumps in a trace. Only crafted traces have more. Events of further dumps count
+/// as faults of the last dump.
 const MAX_DUMPS: usize = 256;
 
 /// Reads the heap dumps of a trace.
@@ -38,20 +38,20 @@ pub struct HeapReader {
     is_mono: bool,
 }
 
-/// Collections and dumps of a process that have not ended yet.
+/// The collections and dumps of a process that have not ended yet.
 #[derive(Debug, Default)]
 struct Going {
-    /// Number and start of the last collection of all generations, which a session induces for a
-    /// dump.
+    /// Number and start time of the last collection of all generations. A session induces such a
+    /// collection for a dump.
     full: Option<(u32, i64)>,
-    /// Number and start of a collection of younger generations that has not ended yet.
+    /// Number and start time of a collection of younger generations that has not ended yet.
     younger: Option<(u32, i64)>,
-    /// Dump to which events belong.
+    /// Index of the dump to which events belong at the moment.
     open: Option<usize>,
-    /// Dump whose pause has not ended yet.
+    /// Index of the dump whose pause has not ended yet.
     pausing: Option<usize>,
     suspended_nanos: Option<i64>,
-    /// Last dump of Mono's profiler provider.
+    /// Index of the last dump that came from Mono's profiler provider.
     mono: Option<usize>,
     areas: RootAreas,
     ranges: Vec<view::HeapRange>,
@@ -81,9 +81,10 @@ impl HeapReader {
         self.is_mono
     }
 
-    /// Returns whether there is a dump of a collection of all generations that has ended, with its
-    /// threads resumed. If the program collects younger generations when the session starts, the
-    /// dump of that collection comes first ([`HeapDump::is_of_all_generations`]).
+    /// Returns whether the reader has a dump of a collection of all generations, and that
+    /// collection has ended and its threads have been resumed. If the program collects younger
+    /// generations when the session starts, the dump of that collection comes first
+    /// ([`HeapDump::is_of_all_generations`]).
     pub fn has_dump(&self) -> bool {
         let is_whole = |dump: &DumpInProgress| {
             dump.has_ended && dump.pause_nanos.is_some() && is_of_all(dump.collected)
@@ -173,7 +174,7 @@ impl HeapReader {
         }
     }
 
-    /// Returns Mono's dump to which objects of a process belong; begins one if there is none.
+    /// Returns Mono's dump to which objects of a process belong; begins a dump if there is none.
     fn mono_dump(&mut self, process: ProcessHandle, nanos: i64) -> Option<&mut DumpInProgress> {
         let going = self.going.entry(process).or_default();
         let is_open = |place: &usize| self.dumps.get(*place).is_some_and(|dump| !dump.has_ended);
@@ -280,7 +281,7 @@ impl HeapReader {
         }
     }
 
-    /// Returns the dump to which the events of a process belong; begins one if there is none.
+    /// Returns the dump to which the events of a process belong; begins a dump if there is none.
     fn dump(
         &mut self,
         process: ProcessHandle,
@@ -309,13 +310,13 @@ impl HeapReader {
         self.dumps.get_mut(place)
     }
 
-    /// Returns the paths of module files, as the trace stores them. The files tell the outer types
-    /// of nested types, which dumps lack; give them to [`HeapReader::add_module_file`].
+    /// Returns the paths of module files, as the trace stores them. These files contain the outer
+    /// types of nested types, which dumps do not. Give them to [`HeapReader::add_module_file`].
     pub fn modules_with_types(&self) -> Vec<String> {
         self.types.modules(&self.model).into_iter().map(str::to_owned).collect()
     }
 
-    /// Adds a module's file, from which nested types get their full names. `path` is the path in
+    /// Adds a module's file, which contains the full names of nested types. `path` is the path in
     /// the trace. If the file is of another build, only types with equal token and name are used.
     ///
     /// # Errors

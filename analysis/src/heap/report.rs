@@ -10,7 +10,8 @@ use crate::document::{SCHEMA, percent};
 use crate::sorted::SortFew;
 use std::collections::{BTreeMap, HashSet};
 
-/// Minimum retained bytes of a node in the tree from which holders are read, in percent.
+/// Minimum percentage of the reachable bytes that a node must retain to be in the tree, from which
+/// holders are determined.
 const MIN_TREE_PERCENT: f64 = 1.0;
 
 /// The summary of a heap dump.
@@ -18,7 +19,7 @@ const MIN_TREE_PERCENT: f64 = 1.0;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapReport {
-    /// Version of this document.
+    /// Version of this JSON document's schema.
     pub schema: u32,
     /// All dumps of the trace.
     pub dumps: Vec<HeapDumpRow>,
@@ -28,43 +29,45 @@ pub struct HeapReport {
     pub objects: u64,
     /// Number of references between objects.
     pub edges: u64,
-    /// Size of all objects in bytes.
+    /// Size of all objects, in bytes.
     pub bytes: u64,
     /// Number of reachable objects. The others are garbage, or are held by something that the dump
     /// does not contain.
     pub reachable_objects: u64,
-    /// Size of reachable objects in bytes.
+    /// Size of reachable objects, in bytes.
     pub reachable_bytes: u64,
-    /// Time for which all threads were paused for the dump; `None` if it is unknown.
+    /// Time for which all threads were paused for the dump, in nanoseconds; `None` if it is
+    /// unknown.
     pub pause_ns: Option<i64>,
-    /// The three holders that keep most alive, most first.
+    /// The three holders that keep most alive, the largest first.
     pub holders: Vec<HeapHolder>,
-    /// Types, most bytes first.
+    /// Types of the objects, those with the most bytes first.
     pub types: Vec<HeapTypeRow>,
-    /// Modules of types, most bytes first.
+    /// Modules of these types, those with the most bytes first.
     pub modules: Vec<HeapModuleRow>,
-    /// Kinds of roots.
+    /// Kinds of the roots that hold objects.
     pub roots: Vec<HeapRootRow>,
-    /// Static variables, most retained bytes first.
+    /// Static variables, those with the most retained bytes first.
     pub statics: Vec<HeapStaticRow>,
-    /// Generations; only `unknown` if the trace does not tell the memory of each generation.
+    /// Generations of the objects. There is only `unknown` if the trace does not tell the memory of
+    /// each generation.
     pub generations: Vec<HeapGenerationRow>,
-    /// Counts of what is missing.
+    /// Counts of what the dump lacks.
     pub missing: HeapLosses,
 }
 
-/// A dump of a trace.
+/// A dump in the list of a trace's dumps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapDumpRow {
     /// Number of the dump, counting from 1.
     pub index: usize,
-    /// Start of the dump's collection, since the session's start.
+    /// Start of the dump's collection, in nanoseconds since the session's start.
     pub start_ns: i64,
-    /// Whether nothing is missing.
+    /// Whether the dump lacks nothing.
     pub complete: bool,
-    /// Process id.
+    /// Id of the process.
     pub process: Option<u64>,
     /// Number of the dump's collection; `None` if its start is missing.
     pub collection: Option<u32>,
@@ -73,11 +76,11 @@ pub struct HeapDumpRow {
     pub collected_generation: Option<u32>,
     /// Number of objects.
     pub objects: u64,
-    /// Size of all objects in bytes.
+    /// Size of all objects, in bytes.
     pub bytes: u64,
 }
 
-/// Totals of a type.
+/// Totals of the objects of a type.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -86,28 +89,28 @@ pub struct HeapTypeRow {
     pub name: HeapName,
     /// Module of the type; empty if it is unknown.
     pub module: HeapName,
-    /// Number of objects.
+    /// Number of objects of the type.
     pub count: u64,
     /// Size of the objects themselves, in bytes.
     pub bytes: u64,
     /// Bytes that would be freed if all objects of the type were removed.
     pub retained_bytes: u64,
-    /// Size of the largest object in bytes.
+    /// Size of the largest object of the type, in bytes.
     pub largest_bytes: u64,
     /// Size of the objects themselves, in percent of all objects.
     pub percent: f64,
 }
 
-/// Totals of the types of a module.
+/// Totals of the objects whose types belong to a module.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapModuleRow {
     /// Name of the module; empty if it is unknown.
     pub module: HeapName,
-    /// Number of types with objects.
+    /// Number of the module's types that have objects.
     pub types: u64,
-    /// Number of objects.
+    /// Number of objects of these types.
     pub count: u64,
     /// Size of the objects themselves, in bytes.
     pub bytes: u64,
@@ -117,7 +120,7 @@ pub struct HeapModuleRow {
     pub percent: f64,
 }
 
-/// Totals of a kind of roots.
+/// Totals of the roots of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -141,7 +144,7 @@ pub struct HeapRootRow {
 pub struct HeapStaticRow {
     /// Name of the variable, without its class, which no event contains.
     pub name: String,
-    /// Type of the object.
+    /// Type of the object that the variable holds.
     pub type_name: String,
     /// Whether the variable is thread-static.
     pub is_thread_static: bool,
@@ -151,26 +154,26 @@ pub struct HeapStaticRow {
     pub retained_bytes: u64,
 }
 
-/// Totals of a generation.
+/// Totals of the objects in a generation.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HeapGenerationRow {
-    /// The generation.
+    /// The generation to which the totals belong.
     pub generation: HeapGeneration,
-    /// Number of objects.
+    /// Number of objects in the generation.
     pub count: u64,
-    /// Size of all objects in bytes.
+    /// Size of these objects, in bytes.
     pub bytes: u64,
-    /// Size of reachable objects in bytes.
+    /// Size of those of these objects that are reachable, in bytes.
     pub reachable_bytes: u64,
-    /// Size of the generation's objects, in percent of all objects.
+    /// Size of these objects, in percent of the size of all objects.
     pub percent: f64,
 }
 
 impl HeapDumpRow {
-    /// Returns whether the dump's collection collected all generations; true if unknown. See
-    /// [`HeapDump::is_of_all_generations`].
+    /// Returns whether the dump's collection collected all generations; or true if that is unknown.
+    /// See [`HeapDump::is_of_all_generations`].
     pub fn is_of_all_generations(&self) -> bool {
         is_of_all(self.collected_generation)
     }

@@ -1,4 +1,4 @@
-//! Retained memory: what would be freed if an object or root were removed.
+//! Computes retained memory: what would be freed if an object or a root were removed.
 
 use super::dominators::DominatorTree;
 use super::dump::{HeapDump, Root};
@@ -17,18 +17,18 @@ use super::links::{Bits, NONE, length};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retained {
     tree: DominatorTree,
-    /// Bytes that each node dominates, its own included.
+    /// Bytes that each node keeps alive, including its own.
     bytes: Vec<u64>,
     objects: u32,
-    /// Index of each static variable in the dump's roots, ascending.
+    /// Index of each static variable in [`HeapDump::roots`], in ascending order.
     statics: Vec<u32>,
 }
 
-/// A node of the dominator tree.
+/// A node of the dominator tree of a heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HeapNode {
-    /// The node above all others.
+    /// The root of the tree, above all other nodes.
     Root,
     /// All roots of a kind.
     Kind(RootKind),
@@ -38,20 +38,20 @@ pub enum HeapNode {
     Object(u32),
 }
 
-/// Number of kinds of roots.
+/// Number of the kinds of roots.
 const KINDS: u32 = RootKind::Other as u32 + 1;
 
 /// The graph of a dump. Its nodes are the objects, the kinds of roots, the static variables and the
-/// single root, in this order.
+/// root of the tree, in this order.
 struct Rooted<'d> {
     dump: &'d HeapDump,
-    /// Index in `targets` of the first reference of each node that is no object.
+    /// Index in `targets` of the first reference of each node that is not an object.
     starts: Vec<u32>,
     targets: Vec<u32>,
     nodes: u32,
-    /// Arrays in which the runtime stores statics, sorted.
+    /// Numbers of the arrays in which the runtime stores static variables, sorted.
     tables: Vec<u32>,
-    /// Objects that static variables hold.
+    /// Numbers of the objects that static variables hold.
     is_static: Bits,
 }
 
@@ -183,13 +183,13 @@ impl Retained {
         }
     }
 
-    /// Returns the bytes that a node keeps alive, its own included; 0 for unreachable objects.
+    /// Returns the bytes that a node keeps alive, including its own; 0 for an unreachable object.
     pub fn bytes(&self, node: HeapNode) -> u64 {
         self.bytes.get(self.number(node) as usize).copied().unwrap_or(0)
     }
 
-    /// Returns the immediate dominator, which directly keeps a node alive; `None` for the root node
-    /// and for unreachable objects.
+    /// Returns the immediate dominator of a node, which directly keeps it alive; `None` for the
+    /// root node and for unreachable objects.
     pub fn dominator(&self, node: HeapNode) -> Option<HeapNode> {
         let above = self.tree.parents.get(self.number(node));
         (above != NONE).then(|| self.node(above))
@@ -200,8 +200,9 @@ impl Retained {
         self.tree.parents.get(object) != NONE
     }
 
-    /// Returns the bytes that each group of objects keeps alive. What several objects of a group
-    /// keep alive counts once. `group` returns the group of an object, a number below `groups`.
+    /// Returns the bytes that each group of objects keeps alive. Memory that several objects of a
+    /// group keep alive counts once. `group` returns the group of an object, a number below
+    /// `groups`.
     pub fn bytes_by_group(&self, groups: usize, group: impl Fn(u32) -> Option<usize>) -> Vec<u64> {
         let mut sums = vec![0u64; groups];
         self.outermost(groups, group, |group, object| {
@@ -212,8 +213,8 @@ impl Retained {
         sums
     }
 
-    /// Calls `found` with group and object, for each object that no other object of its group
-    /// dominates.
+    /// Calls `found` with group and object for certain objects: those that no other object of their
+    /// group dominates.
     pub(crate) fn outermost(
         &self,
         groups: usize,
@@ -230,8 +231,8 @@ impl Retained {
         }
     }
 
-    /// Returns all nodes, each before the nodes that it dominates, with the position after the last
-    /// node that it dominates.
+    /// Returns all nodes, each before the nodes that it dominates. With each comes the position
+    /// after the last node that it dominates.
     pub(crate) fn walk(&self) -> impl Iterator<Item = (HeapNode, usize)> + '_ {
         self.tree
             .order

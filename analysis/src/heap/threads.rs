@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::thread;
 
-/// Maximum number of threads: more would only wait for memory.
+/// Maximum number of threads. More threads would only wait for memory.
 const MAX_THREADS: usize = 4;
 
 /// Calls `work` for each piece on up to [`MAX_THREADS`] threads, in any order. All pieces are done

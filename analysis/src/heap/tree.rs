@@ -1,4 +1,4 @@
-//! The dominator tree, with the objects of each type below a node joined to one node.
+//! The dominator tree in which the objects of one type below the same node are joined to one node.
 
 use super::dump::HeapDump;
 use super::kinds::RootKind;
@@ -8,10 +8,11 @@ use crate::document::percent;
 use crate::sorted::SortFew;
 use std::collections::HashMap;
 
-/// Maximum depth of the tree.
+/// Maximum depth of the tree; deeper nodes are left out.
 const DEPTH: usize = 64;
 
-/// A node of the tree: the objects of a type directly below the parent node, or roots.
+/// A node of the tree. It stands for the objects of a type directly below the parent node, or for
+/// roots.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -22,14 +23,14 @@ pub struct HeapTreeNode {
     pub kind: HeapTreeKind,
     /// Module of the type; empty if it is unknown.
     pub module: HeapName,
-    /// Number of roots or objects. Objects of the type that are directly below others of the type
-    /// count, too, as in a linked list.
+    /// Number of roots or objects. Objects below others of the same type, as in a linked list,
+    /// belong to the same node and count, too.
     pub count: u64,
     /// Size of the objects themselves, in bytes.
     pub bytes: u64,
-    /// Bytes that the node keeps alive, its own included.
+    /// Bytes that the node keeps alive, including its own.
     pub retained_bytes: u64,
-    /// Number of objects that the node keeps alive, its own included.
+    /// Number of objects that the node keeps alive, including its own.
     pub retained_count: u64,
     /// Retained bytes in percent of all reachable bytes.
     pub percent: f64,
@@ -52,7 +53,7 @@ pub enum HeapTreeKind {
 }
 
 impl HeapTreeKind {
-    /// Returns the name in JSON documents.
+    /// Returns the name of the kind in JSON documents.
     pub fn name(self) -> &'static str {
         match self {
             HeapTreeKind::All | HeapTreeKind::Root(_) => "root",
@@ -73,24 +74,24 @@ impl serde::Serialize for HeapTreeKind {
 enum Label {
     All,
     Kind(RootKind),
-    /// Index of the variable's name, and type of its object.
+    /// A static variable, by the index of its name, and the type of its object.
     Static(u32, u32),
     Type(u32),
 }
 
-/// Nodes that become one node of the tree, and their totals.
+/// Nodes of the dominator tree that become one node of this tree, and their totals.
 #[derive(Debug, Default)]
 struct Group {
     /// Indices in `Tree::order`.
     places: Vec<usize>,
     retained: u64,
-    /// Number of retained objects.
+    /// Number of objects that the nodes keep alive.
     objects: u64,
 }
 
 impl HeapTreeNode {
-    /// Computes the tree of a dump, with a node for everything reachable. Nodes that retain less
-    /// than `min_percent` are omitted.
+    /// Computes the tree of a dump. Its root stands for everything reachable. Nodes that retain
+    /// less than `min_percent` of that are left out.
     pub fn from_dump(dump: &HeapDump, retained: &Retained, min_percent: f64) -> HeapTreeNode {
         let order: Vec<(HeapNode, usize)> = retained.walk().collect();
         let all = retained.bytes(HeapNode::Root);
@@ -109,7 +110,7 @@ struct Tree<'t> {
     order: Vec<(HeapNode, usize)>,
     all: u64,
     min: f64,
-    /// Names of static variables, which nodes share: there may be as many nodes as objects.
+    /// Names of static variables. Nodes share them, because there may be as many nodes as objects.
     statics: Vec<HeapName>,
     none: HeapName,
 }
@@ -129,7 +130,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Builds the node of a group, with the nodes below. Recursion is at most [`DEPTH`] deep.
+    /// Builds the node of a group, with the nodes below. The recursion is at most [`DEPTH`] deep.
     fn grown(&self, label: Label, group: Group, depth: usize) -> HeapTreeNode {
         let mut below: HashMap<Label, Group> = HashMap::new();
         let (mut count, mut bytes) = (0u64, 0u64);
@@ -181,7 +182,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Returns the number of objects in the range that a node dominates.
+    /// Returns the number of objects in the range of positions that a node dominates.
     fn objects(&self, node: HeapNode, place: usize, end: usize) -> u64 {
         let nodes = end.saturating_sub(place) as u64;
         match node {
@@ -220,7 +221,7 @@ mod tests {
     use super::super::paths::HeapPaths;
     use super::*;
 
-    /// Makes a linked list of objects of several types.
+    /// Makes a dump of a linked list whose objects have several types.
     fn list(count: u32, types: u32) -> HeapDump {
         let named = |at: u32| HeapType {
             name: HeapName::known(format!("N.T{at}")),

@@ -14,14 +14,14 @@ use crate::model::{Model, NameOptions, ProcessHandle, split_outside, type_text};
 use nettrace_parser::view::{HeapRowsOf as Rows, HeapType as Row};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Maximum depth of arrays within arrays.
+/// Maximum nesting of arrays in arrays.
 const DEPTH: usize = 32;
 
-/// Types that the trace has described so far.
+/// The types that the trace has described so far.
 #[derive(Debug, Default)]
 pub(super) struct TypeRows {
     processes: BTreeMap<ProcessHandle, NumberMap<u64, TypeRow>>,
-    /// Types of module files, by the path of the module as the trace stores it.
+    /// Types that were read from module files, by the path of the module as the trace stores it.
     of_files: BTreeMap<String, ModuleTypes>,
 }
 
@@ -43,8 +43,8 @@ impl TypeRow {
         self.flags & TypeRow::ARRAY != 0
     }
 
-    /// Returns the brackets of an array, such as `[,]`. .NET Core 3.1 tells the rank only in the
-    /// name. Other versions tell it in the flags, and may omit the name.
+    /// Returns the brackets of an array, such as `[,]`. The rank is only in the name with .NET Core
+    /// 3.1. Other versions have it in the flags, and may omit the name.
     fn suffix(&self) -> String {
         if let Some(at) = self.name.rfind('[').filter(|_| self.name.ends_with(']')) {
             return self.name.get(at..).unwrap_or_default().to_owned();
@@ -74,7 +74,7 @@ impl TypeRows {
         }
     }
 
-    /// Adds a type of Mono, whose name is complete.
+    /// Adds a type that Mono reports; its name is complete.
     pub(super) fn name(
         &mut self,
         process: ProcessHandle,
@@ -110,15 +110,16 @@ fn path_of(model: &Model, process: ProcessHandle, module_id: u64) -> Option<&str
     Some(module.il_path.as_str()).filter(|path| !path.is_empty())
 }
 
-/// Finds full names of the types of a process.
+/// Finds the full names of the types of one process.
 pub(super) struct TypeNames<'a> {
     rows: Option<&'a NumberMap<u64, TypeRow>>,
-    /// Types of module files, by module id.
+    /// Types that were read from module files, by module id.
     of_files: NumberMap<u64, &'a ModuleTypes>,
-    /// Full names of nested types that are arguments, as the runtime writes them, by type id.
+    /// Full names of nested types that occur as generic arguments, as the runtime writes them, by
+    /// type id.
     whole: NumberMap<u64, String>,
-    /// Full names from methods, by module id and last name; empty if several types have the last
-    /// name.
+    /// Full names that occur in names of methods, by module id and last name of the type; empty if
+    /// several types have this last name.
     of_methods: HashMap<(u64, &'a str), &'a str>,
 }
 
@@ -168,7 +169,7 @@ impl<'a> TypeNames<'a> {
         names
     }
 
-    /// Learns full names of generic arguments from the name of a type that contains them.
+    /// Learns the full names of generic arguments from the name of a type that has them.
     fn learn_arguments(&mut self, name: &str, parameters: &[u64], depth: usize) {
         let Some(rows) = self.rows.filter(|_| depth < DEPTH) else { return };
         let path = without_arguments(name);
@@ -251,7 +252,7 @@ impl<'a> TypeNames<'a> {
     }
 }
 
-/// Returns the text before the closing bracket of an opened pair.
+/// Returns the text up to the bracket that closes one which is already open.
 fn in_brackets(text: &str) -> &str {
     let mut open = 1usize;
     let end = text.find(|c| {
