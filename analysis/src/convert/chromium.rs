@@ -33,7 +33,7 @@ use std::io::{self, Write};
 
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
 
-/// First number of rows that are not threads; no operating system uses it for threads.
+/// Number of the first row that is not a thread. No operating system uses it for threads.
 const FIRST_ROW: u64 = 0x4000_0000;
 
 #[derive(Debug)]
@@ -56,7 +56,7 @@ enum ExtraRow {
     Thread(ThreadHandle),
 }
 
-/// Numbers of a process and a row, as viewers use them.
+/// Numbers by which viewers identify a process and a row of it.
 #[derive(Debug, Clone, Copy)]
 struct At {
     pid: u64,
@@ -143,7 +143,7 @@ impl<'o> Chromium<'o> {
         Ok(())
     }
 
-    /// Writes the samples of a thread: each frame stays open as long as consecutive samples
+    /// Writes the samples of a thread: each frame is one span as long as consecutive samples
     /// contain it.
     fn thread_samples(
         &mut self,
@@ -168,8 +168,9 @@ impl<'o> Chromium<'o> {
         )
     }
 
-    /// Writes the beginning or the end of a frame. A duration would not do: viewers add it to the
-    /// start in floating point, and then show frames that end after their callers.
+    /// Writes the beginning or the end of a frame. A start and a duration cannot be written
+    /// instead: viewers add the duration to the start in floating point, and then show frames that
+    /// end after their callers.
     fn edge(
         &mut self,
         phase: &str,
@@ -333,7 +334,7 @@ impl Convert for Chromium<'_> {
     }
 }
 
-/// Writes one end of an arrow. An arrow connects the spans that have the same number.
+/// Writes one end of an arrow. An arrow of the viewer connects the spans that have the same number.
 fn arrow<W: Write>(json: &mut Json<W>, flow: Option<Flow>) -> io::Result<()> {
     let (id, direction) = match flow {
         None => return Ok(()),
@@ -348,7 +349,8 @@ pub(super) fn process_of(thread: ThreadHandle, model: &Model) -> ProcessHandle {
     model.thread(thread).map_or(ProcessHandle(0), |row| row.process)
 }
 
-/// Returns the id of a process, or its number in the model if the trace does not contain the id.
+/// Returns the id of a process. If the trace does not contain it, returns the number of the process
+/// in the model.
 pub(super) fn pid_of(process: ProcessHandle, model: &Model) -> u64 {
     let session = model.session().and_then(|session| session.process_id).map(u64::from);
     let id = model.process(process).and_then(|row| row.id);

@@ -23,7 +23,7 @@ use std::io::{self, Write};
 
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
-/// Fixed node numbers of V8; calls are numbered after them.
+/// Number of the root node, as in V8. The numbers of calls follow those of the fixed nodes.
 const ROOT: u64 = 1;
 const IDLE: u64 = 2;
 const FIRST_CALL: u64 = 3;
@@ -42,7 +42,7 @@ impl<'o> CpuProfile<'o> {
 }
 
 impl Convert for CpuProfile<'_> {
-    /// Returns `true`: equal consecutive samples are merged.
+    /// Returns `true`: the format merges equal consecutive samples anyway.
     fn takes_runs(&self) -> bool {
         true
     }
@@ -131,7 +131,7 @@ impl Convert for CpuProfile<'_> {
     }
 }
 
-/// Converts nanoseconds to microseconds without accumulating rounding errors.
+/// Converts nanoseconds to microseconds so that rounding errors do not add up.
 #[derive(Debug, Default)]
 struct Microseconds {
     nanos: u64,
@@ -199,7 +199,7 @@ fn nodes<W: Write>(
     Ok(())
 }
 
-/// Writes a node's function, as V8 writes it.
+/// Writes the function of a node, in the form that V8 uses.
 pub(super) fn call_frame<W: Write>(
     json: &mut Json<W>,
     node: &CallNode,

@@ -1,4 +1,4 @@
-//! A heap dump as stacks, for formats of stacks: [`Kind::Heap`].
+//! Converts a heap dump to stacks, for formats that show stacks: [`Kind::Heap`].
 //!
 //! Each stack is a path down the dominator tree, by type: from a root, through the objects that it
 //! keeps alive, to the counted objects. So the weight below a frame is the memory that the frame's
@@ -29,7 +29,8 @@ pub(super) fn or_samples<'o>(
     })
 }
 
-/// Returns the dump with the wanted number, counting from 1, or the usual dump.
+/// Returns the dump with the requested number, counting from 1. Without a number, returns the usual
+/// dump.
 pub(super) fn chosen(
     dumps: Vec<HeapDump>,
     wanted: Option<usize>,
@@ -80,7 +81,7 @@ impl Convert for DominatorPaths<'_> {
     }
 }
 
-/// Makes a frame for objects of a type.
+/// Makes the frame that stands for objects of a type.
 fn of_type(name: &str, module: &str) -> Frame {
     let front = name.split('<').next().unwrap_or(name);
     let short = front.rfind('.').and_then(|dot| name.get(dot.saturating_add(1)..)).unwrap_or(name);
@@ -91,7 +92,7 @@ fn of_type(name: &str, module: &str) -> Frame {
     }
 }
 
-/// Stacks of the tree.
+/// The stacks that the paths of the tree become.
 #[derive(Default)]
 struct Paths {
     nanos: i64,

@@ -1,4 +1,4 @@
-//! Events as NDJSON and CSV, with the lines of `nettrace events --format ndjson` and `csv`.
+//! Events as NDJSON and CSV, with the same lines as `nettrace events --format ndjson` and `csv`.
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{Model, Profile, Resolved, ThreadHandle};
@@ -7,11 +7,11 @@ use nettrace_parser::Event;
 use std::fmt;
 use std::io::Write;
 
-/// Size of the buffer at which lines are written.
+/// Size of the buffered lines at which they are written, in bytes.
 const GATHERED_BYTES: usize = 64 * 1024;
 
-/// Writes events in time order, one per line. Only the filter's times, threads and
-/// processes apply, because events have no frames.
+/// Writes events in time order, one per line. Only the times, threads and processes of the filter
+/// apply, because events have no frames.
 pub(crate) struct Events<'o> {
     out: Output<'o>,
     writer: EventWriter,
@@ -24,8 +24,8 @@ impl<'o> Events<'o> {
         Events::new(out, options, EventForm::Ndjson)
     }
 
-    /// Creates a converter that writes a header line, and one row per event, with the payload as
-    /// JSON.
+    /// Creates a converter that writes a header line, then one row per event that has the payload
+    /// as JSON.
     pub(crate) fn csv(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Events<'o> {
         Events::new(out, options, EventForm::Csv)
     }

@@ -37,13 +37,14 @@ use std::sync::Arc;
 
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
 
-/// Sampling interval if the trace has no samples from which to measure it; the viewer's default.
+/// Sampling interval that is written if the trace has no samples from which to measure it. It is
+/// the default of the viewer.
 const INTERVAL_NANOS: u64 = 1_000_000;
 
-/// Maximum number of CPU samples that are written. A sample takes a few bytes of a stream, and 40
-/// of a page.
+/// Maximum number of CPU samples that are written. A sample takes a few bytes of a stream, but 40
+/// bytes of the profile.
 const MAX_SAMPLES: u64 = 1 << 21;
-/// Maximum number of markers.
+/// Maximum number of markers that are written.
 const MAX_MARKERS: usize = 1 << 20;
 
 #[derive(Debug)]
@@ -54,23 +55,23 @@ pub(crate) struct Firefox<'o> {
     building: Building,
 }
 
-/// A profile that is being built.
+/// A profile while it is being built.
 #[derive(Debug)]
 struct Building {
     profile: fx::Profile,
     processes: HashMap<ProcessHandle, (fx::ProcessHandle, fx::ThreadHandle)>,
     threads: HashMap<ThreadHandle, fx::ThreadHandle>,
-    /// Tracks of pauses, which are not threads.
+    /// Tracks that show pauses, and do not belong to threads.
     tracks: HashMap<(ProcessHandle, &'static str), fx::ThreadHandle>,
     counters: HashMap<(ProcessHandle, String), (fx::CounterHandle, f64)>,
-    /// Marker types by the names of span categories; also `Allocations`, `Notes` and `Thread
+    /// Marker types by their names: those of span categories, `Allocations`, `Notes` and `Thread
     /// state`.
     marker_types: HashMap<&'static str, (fx::MarkerTypeHandle, fx::CategoryHandle)>,
     has_content: bool,
     markers: usize,
 }
 
-/// A marker with a name and details.
+/// A marker that has a name and details.
 struct Marker {
     marker_type: fx::MarkerTypeHandle,
     category: fx::CategoryHandle,
@@ -145,7 +146,7 @@ impl Building {
         handle
     }
 
-    /// Returns the track for a pause, which does not belong to the thread that suspended the
+    /// Returns the track that shows a pause. It is not that of the thread that suspended the
     /// others.
     fn track(
         &mut self,
@@ -207,7 +208,8 @@ impl Building {
         profile.add_marker(thread, timing, Marker { marker_type, category, name, details });
     }
 
-    /// Adds a counter's value, as the difference from the last value: the viewer adds values up.
+    /// Adds a counter's value, written as the difference from the last value, because the viewer
+    /// adds values up.
     fn add_counter(
         &mut self,
         thread: ThreadHandle,
@@ -232,7 +234,7 @@ impl Building {
     }
 }
 
-/// Returns the track of a span that is a pause.
+/// Returns the name of the track on which a span is shown, if it is a pause.
 fn pause_track(span: &Span) -> Option<&'static str> {
     let is_pause =
         matches!(span.category, Category::Pause | Category::SamplerPause | Category::OtherPause);
@@ -280,15 +282,15 @@ struct SampleWriter<'b, 'r, 'm> {
     building: &'b mut Building,
     resolved: &'r Resolved<'m>,
     categories: HashMap<&'static str, fx::CategoryHandle>,
-    /// The viewer's frames, by the index of the frame.
+    /// Frames of the viewer, by the index of the frame in the model.
     frames: Vec<fx::Frame>,
-    /// Limits the total number of nodes: each thread has its own tree.
+    /// Limits the total number of nodes in the trees of calls. Each thread has its own tree.
     calls: CallNodes,
     /// Number of neighbouring CPU samples for which one row stands.
     samples_per_row: u64,
 }
 
-/// Returns a thread and its calls, root first.
+/// Returns the viewer's thread for a sample, and the sample's calls, root first.
 fn path<'f>(
     thread: ThreadHandle,
     frames: &'f [FrameHandle],
@@ -378,7 +380,8 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         *self.categories.entry(name).or_insert_with(|| profile.add_category(name, color))
     }
 
-    /// Returns the viewer's stack for frames. `label` is the allocated type.
+    /// Returns the viewer's stack for these frames. `label` is the allocated type, which becomes a
+    /// frame, too.
     fn intern_stack(
         &mut self,
         thread: fx::ThreadHandle,
@@ -572,7 +575,7 @@ impl Convert for Firefox<'_> {
 }
 
 impl Building {
-    /// Updates names that were reported after the first event.
+    /// Updates the names of processes and threads that the trace told only after their first event.
     fn name_all(&mut self, model: &Model) {
         for (process, (handle, _)) in &self.processes {
             if let Some(row) = model.process(*process).filter(|row| !row.name.is_empty()) {
@@ -595,13 +598,13 @@ impl Building {
     }
 }
 
-/// Neighbouring samples of a thread, of which one is shown.
+/// Consecutive samples of a thread, of which only one is shown.
 #[derive(Default)]
 struct Thinned {
     samples_per_row: u64,
     count: u64,
-    /// Number of groups before this one. It selects the sample that is shown, in turn, so that
-    /// alternating stacks all appear.
+    /// Number of groups before this one. It decides which sample of the group is shown, so that
+    /// stacks which alternate all appear.
     groups: u64,
     active_nanos: u64,
     shown: Option<(i64, Option<fx::StackHandle>)>,
@@ -629,7 +632,7 @@ impl Thinned {
     }
 }
 
-/// Consecutive samples of a thread in the same state.
+/// Consecutive samples of a thread that have the same state.
 struct StateRun {
     state: ThreadState,
     start: i64,
@@ -640,7 +643,8 @@ fn frame_info(frame: fx::Frame, category: fx::CategoryHandle) -> fx::FrameInfo {
     fx::FrameInfo { frame, category_pair: category.into(), flags: fx::FrameFlags::empty() }
 }
 
-/// Returns a frame's module, and its text without the module. The mark of a guessed name is kept.
+/// Returns a frame's module, and its text without the module. The text keeps the mark of a guessed
+/// name.
 fn without_module(frame: &Frame) -> (&str, Cow<'_, str>) {
     let (module, text) = (&*frame.module, &*frame.text);
     let after = |text: &'_ str| {
@@ -656,8 +660,8 @@ fn without_module(frame: &Frame) -> (&str, Cow<'_, str>) {
     }
 }
 
-/// Returns the viewer's time, which is at least 0, because the format does not allow negative
-/// times.
+/// Returns a time in the form of the viewer. It is at least 0, because the format does not allow
+/// negative times.
 fn time(nanos: i64) -> fx::Timestamp {
     fx::Timestamp::from_nanos_since_reference(u64::try_from(nanos).unwrap_or(0))
 }
@@ -666,7 +670,7 @@ fn narrow(id: u64) -> u32 {
     u32::try_from(id).unwrap_or(u32::MAX)
 }
 
-/// Returns arguments as one text: `number: 3, reason: AllocSmall`.
+/// Returns the arguments of a span in one text, such as `number: 3, reason: AllocSmall`.
 fn details(arguments: &Arguments, note: Option<&str>) -> String {
     let mut text = String::new();
     for (name, value) in arguments {

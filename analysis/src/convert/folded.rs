@@ -25,8 +25,8 @@ use std::io::Write;
 
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 
-/// Identity of an output line: texts of the waiting root and of the thread, the stack, and the text
-/// of the label.
+/// What distinguishes an output line: texts of the waiting root and of the thread, the stack, and
+/// the text of the label.
 type Line = (Option<TextHandle>, Option<TextHandle>, StackHandle, Option<TextHandle>);
 
 #[derive(Debug)]
@@ -121,7 +121,8 @@ impl Convert for Folded<'_> {
     }
 }
 
-/// Names by number, because each name is in many lines.
+/// Names in the form of the format. Lines refer to them by handles, because each name is in many
+/// lines.
 #[derive(Debug, Default)]
 struct Names(Texts);
 
@@ -130,8 +131,8 @@ impl Names {
         self.0.intern(&clean(name))
     }
 
-    /// Compares two lines as texts. Their common beginning is skipped by comparing
-    /// numbers.
+    /// Compares two lines as texts. The names that they have in common at the beginning are
+    /// recognised by their handles.
     fn order(
         &self,
         one: impl Iterator<Item = TextHandle>,
@@ -153,7 +154,7 @@ impl Names {
     }
 }
 
-/// Returns a name without the characters that have a meaning in the format.
+/// Returns a name without those characters that have a meaning in the format.
 fn clean(name: &str) -> String {
     name.chars()
         .map(|c| match c {

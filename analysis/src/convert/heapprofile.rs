@@ -15,7 +15,7 @@ use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{CallNodes, Kind, Profile, Resolved};
 use std::io::{self, Write};
 
-/// Kinds that the format shows: the first one that the trace has.
+/// Kinds of samples that the format can show. It shows the first one that the trace has.
 pub(super) const KINDS: &[Kind] = &[Kind::AllocationSamples, Kind::AllocationTicks];
 
 #[derive(Debug)]
@@ -80,7 +80,8 @@ fn number(node: usize) -> u64 {
     (node as u64).saturating_add(1)
 }
 
-/// Writes nested objects without recursion, because they are as deep as stacks.
+/// Writes the nested objects of the call tree. There is no recursion, because they are nested as
+/// deeply as stacks.
 fn tree<W: Write>(
     json: &mut Json<W>,
     calls: &CallNodes,

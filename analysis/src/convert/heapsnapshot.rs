@@ -17,7 +17,7 @@ use crate::numbering::Numbering;
 use nettrace_parser::Event;
 use std::io::{self, Write};
 
-/// The fields of a node.
+/// Names of the fields of a node.
 const NODE_FIELDS: &[&str] = &["type", "name", "id", "self_size", "edge_count", "detachedness"];
 const NODE_TYPES: &[&str] = &[
     "hidden",
@@ -40,10 +40,10 @@ const EDGE_FIELDS: &[&str] = &["type", "name_or_index", "to_node"];
 const EDGE_TYPES: &[&str] =
     &["context", "element", "property", "internal", "hidden", "shortcut", "weak"];
 
-/// Indices into [`NODE_TYPES`].
+/// Indices of the node types in use in [`NODE_TYPES`].
 const OBJECT: u64 = 3;
 const SYNTHETIC: u64 = 9;
-/// Indices into [`EDGE_TYPES`].
+/// Indices of the edge types in use in [`EDGE_TYPES`].
 const ELEMENT: u64 = 1;
 const PROPERTY: u64 = 2;
 
@@ -87,11 +87,11 @@ impl Convert for HeapSnapshot<'_> {
     }
 }
 
-/// A dump prepared for writing.
+/// A heap dump that is prepared for writing.
 struct Snapshot<'d> {
     dump: &'d HeapDump,
-    /// Kinds of roots that occur, each with its roots: one root per object, and all static
-    /// variables.
+    /// Kinds of roots that occur, each with its roots: all static variables, or one root for each
+    /// object that other roots hold.
     kinds: Vec<(RootKind, Vec<&'d Root>)>,
     strings: Numbering<&'d str>,
 }
@@ -116,7 +116,7 @@ impl<'d> Snapshot<'d> {
         u64::from(object).saturating_add(2).saturating_add(self.kinds.len() as u64)
     }
 
-    /// Returns the index of a node's first field.
+    /// Returns the index of a node's first field in the list of all fields.
     fn place(node: u64) -> u64 {
         node.saturating_mul(NODE_FIELDS.len() as u64)
     }

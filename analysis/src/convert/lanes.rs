@@ -1,21 +1,22 @@
-//! Rows for spans that may overlap.
+//! Distributes spans that may overlap to several rows.
 
 use crate::model::{Category, ProcessHandle, Span};
 use std::collections::BTreeMap;
 
-/// Distributes spans that overlap to several rows, called lanes, in each of which spans follow one
-/// another. Viewers do not show a row correctly if its spans overlap without being nested.
+/// Distributes spans that overlap to several rows, called lanes, so that the spans of each row
+/// follow one another. Viewers do not show a row correctly if its spans overlap without being
+/// nested.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     /// End of the last span in each lane.
     ends: BTreeMap<(ProcessHandle, Category), Vec<i64>>,
 }
 
-/// Maximum number of lanes; more would not help anybody. Spans of the last lane may overlap.
+/// Maximum number of lanes; nobody could read more. Spans of the last lane may overlap.
 const MAX_LANES: usize = 200;
 
 impl Lanes {
-    /// Returns the lane of a span: 0, 1, 2 … It must be called in the order in which spans end.
+    /// Returns the lane of a span: 0, 1, 2 … Call it for spans in the order in which they end.
     pub(super) fn lane(&mut self, process: ProcessHandle, span: &Span) -> usize {
         let ends = self.ends.entry((process, span.category)).or_default();
         let free = ends.iter().position(|end| *end <= span.start_nanos);

@@ -67,10 +67,10 @@ use nettrace_parser::Event;
 use std::fmt;
 use std::io::{self, Write};
 
-/// A converter: receives the data of a trace and writes a format. See the [module](self).
+/// A converter: it receives the data of a trace and writes it in a format. See the [module](self).
 ///
-/// Converters are `Send`, so that an [`Analysis`](crate::Analysis) with its converters
-/// can be moved to another thread.
+/// Converters are `Send`, so that an [`Analysis`](crate::Analysis) with its converters can be moved
+/// to another thread.
 pub trait Convert: Send {
     /// Returns whether [`Convert::sample`] should be called. Converters that only need sums can
     /// use the profile that [`Convert::finish`] receives.
@@ -79,13 +79,14 @@ pub trait Convert: Send {
     }
 
     /// Returns whether consecutive CPU samples of a thread with the same stack and mode may be
-    /// passed as one: with the time of the first, their count, and the sum of their
-    /// weights. This makes reading faster.
+    /// passed as one. That one has the time of the first, the number of samples, and the sum of
+    /// their weights. This makes reading faster.
     fn takes_runs(&self) -> bool {
         false
     }
 
-    /// Receives a sample: a stack with a weight. Ignore kinds that the format does not show.
+    /// Receives a sample: a stack with a weight. Implementations ignore kinds of samples that the
+    /// format does not show.
     ///
     /// # Errors
     /// If writing fails.
@@ -139,9 +140,9 @@ pub trait Convert: Send {
         Ok(())
     }
 
-    /// Ends the output: the trace is over, and names are known now. It must write everything that
-    /// is left, and flush. `profile` contains all samples that passed the filter, of every kind
-    /// that was collected, aggregated.
+    /// Ends the output: the trace is over, and names are known now. Implementations write
+    /// everything that is left, and flush the output. `profile` contains all samples that passed
+    /// the filter, of every kind that was collected, aggregated.
     ///
     /// # Errors
     /// If writing fails.
@@ -156,21 +157,24 @@ pub trait Convert: Send {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ConvertOptions {
-    /// Kinds of samples to show; if empty, [`Format::kinds`]. A format that shows a single kind
-    /// shows the first one that the trace has.
+    /// Kinds of samples to show. If there are none, [`Format::kinds`] are shown. A format that
+    /// shows a single kind shows the first one that the trace has.
     pub kinds: Vec<Kind>,
-    /// Adds the thread as the outermost frame of each stack (folded, svg).
+    /// Whether the thread is added as the outermost frame of each stack. For the formats folded and
+    /// svg.
     pub is_by_thread: bool,
-    /// Uses the number of samples instead of their weight (folded).
+    /// Whether the number of samples is shown instead of their weight. For the format folded.
     pub counts_samples: bool,
-    /// Title, such as the name of the trace's file.
+    /// Title of the output, such as the name of the trace's file.
     pub title: String,
     /// Number of the heap dump to show, counting from 1, for [`Kind::Heap`] and formats of heap
     /// dumps. `None` stands for [`HeapDump::usual`](crate::heap::HeapDump::usual).
     pub dump: Option<usize>,
-    /// Compresses with gzip (feature `gzip`). Some formats are always compressed.
+    /// Whether the output is compressed with gzip, which needs the feature `gzip`. Some formats are
+    /// always compressed.
     pub is_gzip: bool,
-    /// Puts an apostrophe before texts that a spreadsheet would run as formulas (csv).
+    /// Whether an apostrophe precedes texts that a spreadsheet would run as formulas. For the
+    /// format csv.
     pub is_csv_safe: bool,
 }
 
@@ -181,8 +185,8 @@ impl ConvertOptions {
     }
 }
 
-/// Returns the kinds of `kinds` that the trace has. If two kinds show the same thing, it returns
-/// one (`Kind::is_represented`).
+/// Returns those of `kinds` that the trace has. If two kinds show the same thing, returns only one
+/// of them (`Kind::is_represented`).
 ///
 /// # Errors
 /// If the trace has none of the kinds.
@@ -198,7 +202,7 @@ pub fn shown_kinds(kinds: &[Kind], profile: &Profile) -> Result<Vec<Kind>, Conve
     Ok(shown)
 }
 
-/// Returns the first of [`shown_kinds`], for formats that show one.
+/// Returns the first kind that [`shown_kinds`] returns, for formats that show a single kind.
 ///
 /// # Errors
 /// If the trace has none of the kinds.
@@ -207,8 +211,8 @@ pub(crate) fn first_kind(kinds: &[Kind], profile: &Profile) -> Result<Kind, Conv
     shown.first().copied().ok_or(ConvertError::NothingToShow { wanted: "samples" })
 }
 
-/// Returns a stack's calls, root first. The label follows as if it had been called, because formats
-/// have no other place for it: an allocated or thrown type, or `(still waiting)`.
+/// Returns a stack's calls, root first. The label, which is an allocated or thrown type or `(still
+/// waiting)`, follows as if it had been called, because formats have no other place for it.
 pub(crate) fn labelled<'f>(
     key: &ProfileKey,
     frames: &'f [FrameHandle],
@@ -217,7 +221,8 @@ pub(crate) fn labelled<'f>(
     frames.iter().rev().map(|frame| Call::Frame(*frame)).chain(label)
 }
 
-/// Returns the text of a label: `new System.String`, `throw System.Exception`, `(still waiting)`.
+/// Returns the text for the label of a sample: `new System.String`, `throw System.Exception`,
+/// `(still waiting)`.
 pub(crate) fn label_text(kind: Kind, label: &str) -> String {
     match kind {
         Kind::Contention | Kind::Waits => label.to_owned(),
@@ -226,33 +231,34 @@ pub(crate) fn label_text(kind: Kind, label: &str) -> String {
     }
 }
 
-/// Makes a converter that writes to `out`.
+/// Function that makes a converter which writes to the given output.
 type Make = for<'o> fn(Box<dyn Write + Send + 'o>, &ConvertOptions) -> Box<dyn Convert + 'o>;
 
-/// A format.
+/// An output format of conversions.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Format {
-    /// Name that users type.
+    /// Name by which users choose the format.
     pub name: &'static str,
     /// File extensions; the first is the usual one. `.gz` may follow.
     pub extensions: &'static [&'static str],
-    /// A one-line description: what the format is and what opens it.
+    /// Description in one line: what the format is, and which programs open it.
     pub about: &'static str,
-    /// Kinds of samples shown if [`ConvertOptions::kinds`] is empty; an
+    /// Kinds of samples that are shown if [`ConvertOptions::kinds`] is empty. An
     /// [`Analysis`](crate::Analysis) has to collect them.
     pub kinds: &'static [Kind],
-    /// Whether the format can show any kind in [`ConvertOptions::kinds`].
+    /// Whether the format can show any kind of samples that [`ConvertOptions::kinds`] requests.
     pub takes_kinds: bool,
     /// Whether the format is always compressed with gzip.
     pub is_always_gzip: bool,
     /// Whether the format is binary, so that a terminal cannot show it.
     pub is_binary: bool,
-    /// Makes the converter.
+    /// Makes a converter to the format.
     pub make: Make,
 }
 
-/// Defaults for the rows of [`FORMATS`]: a text format that only shows its own kinds.
+/// Defaults for the rows of [`FORMATS`]: those of a text format that shows only its own kinds of
+/// samples.
 const TEXT: Format = Format {
     name: "",
     extensions: &[],
@@ -264,7 +270,7 @@ const TEXT: Format = Format {
     make: |out, options| Box::new(Events::ndjson(out, options)),
 };
 
-/// All formats, one row each.
+/// All formats, with a row for each.
 pub const FORMATS: &[Format] = &[
     Format {
         name: "speedscope",
@@ -374,7 +380,7 @@ pub const FORMATS: &[Format] = &[
 ];
 
 impl Format {
-    /// Returns the format with a name.
+    /// Returns the format with this name.
     pub fn by_name(name: &str) -> Option<&'static Format> {
         FORMATS.iter().find(|format| format.name.eq_ignore_ascii_case(name))
     }
@@ -404,7 +410,7 @@ impl Format {
     }
 }
 
-/// Error of a conversion.
+/// Reason why a conversion failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConvertError {
@@ -412,7 +418,7 @@ pub enum ConvertError {
     Write(io::Error),
     /// The trace has nothing that the format can show.
     NothingToShow {
-        /// Kind of data that was requested.
+        /// Description of the data that was requested.
         wanted: &'static str,
     },
     /// Any other error, such as an error of a converter outside this crate.

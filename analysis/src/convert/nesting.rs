@@ -11,28 +11,28 @@
 
 use crate::model::{Call, FrameHandle, TimedSample, Track, is_sample_gap};
 
-/// Maximum number of spans before stacks are cut. Viewers hardly open files with more.
+/// Maximum number of spans before stacks are cut. Viewers can hardly open files with more spans.
 const MAX_WHOLE_SPANS: u64 = 1 << 21;
-/// Minimum number of outermost frames that are shown of each stack. It may exceed the budget; the
-/// number of spans is then bounded by this number times the number of samples.
+/// Minimum number of outermost frames that each stack keeps when stacks are cut. Spans may then
+/// exceed their maximum, but are at most this number times the number of samples.
 const MIN_DEPTH: usize = 32;
 
-/// Change from one sample of a thread to the next.
+/// The change from one sample of a thread to the next one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SampleStep<'f> {
     before: &'f [FrameHandle],
     after: &'f [FrameHandle],
     /// Number of outermost frames that stay open.
     kept: usize,
-    /// Time at which the frames end that the new sample does not contain.
+    /// Time at which those frames end that the new sample does not contain.
     pub(super) end_nanos: i64,
-    /// Time at which new frames begin; not before `end_nanos`.
+    /// Time at which new frames begin; this is not before `end_nanos`.
     pub(super) begin_nanos: i64,
 }
 
-/// Passes the steps between a thread's samples to `out`, in time order. The last step ends all
-/// frames. `frames_of` returns the frames of a sample, innermost first, or `None` if the sample is
-/// not shown.
+/// Passes the change from each sample of a thread to the next to `out`, in time order. The last
+/// change ends all frames. `frames_of` returns the frames of a sample, innermost first, or `None`
+/// if the sample is not shown.
 pub(super) fn steps<'f, E>(
     track: &Track,
     frames_of: impl Fn(&TimedSample) -> Option<&'f [FrameHandle]>,
@@ -76,13 +76,13 @@ fn common(one: &[FrameHandle], other: &[FrameHandle]) -> usize {
 }
 
 impl SampleStep<'_> {
-    /// Returns the calls that end, innermost first, with stacks cut at `depth`.
+    /// Returns the calls that end, innermost first. Stacks are cut at `depth`.
     pub(super) fn ended(&self, depth: usize) -> impl Iterator<Item = Call> + '_ {
         let places = self.kept_within(depth)..shown(self.before, depth);
         places.rev().filter_map(move |place| call(self.before, place, depth))
     }
 
-    /// Returns the calls that begin, outermost first, with stacks cut at `depth`.
+    /// Returns the calls that begin, outermost first. Stacks are cut at `depth`.
     pub(super) fn begun(&self, depth: usize) -> impl Iterator<Item = Call> + '_ {
         let places = self.kept_within(depth)..shown(self.after, depth);
         places.filter_map(move |place| call(self.after, place, depth))
@@ -97,7 +97,7 @@ impl SampleStep<'_> {
     }
 }
 
-/// Returns the number of frames that are shown of a stack, including `(deeper)`.
+/// Returns how many frames of a stack are shown, including `(deeper)`.
 fn shown(frames: &[FrameHandle], depth: usize) -> usize {
     frames.len().min(depth.saturating_add(1))
 }
@@ -109,7 +109,8 @@ fn call(frames: &[FrameHandle], place: usize, depth: usize) -> Option<Call> {
     frames.iter().rev().nth(place).map(|frame| Call::Frame(*frame))
 }
 
-/// Returns the depth at which stacks have to be cut for the spans of all tracks to fit the budget.
+/// Returns the depth at which stacks have to be cut so that the spans of all tracks do not exceed
+/// their maximum number.
 pub(super) fn depth_for<'f, 't>(
     tracks: impl Iterator<Item = &'t Track> + Clone,
     frames_of: impl Fn(&TimedSample) -> Option<&'f [FrameHandle]>,
@@ -169,7 +170,8 @@ mod tests {
         track
     }
 
-    /// Makes stacks from numbers, which are written outermost first, and stored innermost first.
+    /// Makes stacks from numbers of frames. They are written outermost first, and stored innermost
+    /// first.
     fn stacks(rows: &[&[u32]]) -> Vec<Vec<FrameHandle>> {
         let row = |row: &&[u32]| row.iter().rev().map(|frame| FrameHandle(*frame)).collect();
         rows.iter().map(row).collect()
@@ -192,8 +194,8 @@ mod tests {
         (phase, Call::Frame(FrameHandle(frame)), nanos)
     }
 
-    /// Checks that each end belongs to the newest frame that is open, and that no time is before
-    /// another.
+    /// Asserts that each end belongs to the frame that was opened last, and that times do not go
+    /// backwards.
     fn assert_nested(edges: &[Edge]) {
         assert!(edges.is_sorted_by_key(|edge| edge.2), "{edges:?}");
         let mut open = Vec::new();

@@ -1,4 +1,4 @@
-//! The output of a converter: buffered, optionally compressed, flushed at the end.
+//! The output of a converter. It is buffered, compressed if requested, and flushed at the end.
 
 #[cfg(feature = "gzip")]
 use flate2::Compression;
@@ -7,7 +7,8 @@ use flate2::write::GzEncoder;
 use std::fmt;
 use std::io::{self, BufWriter, Write};
 
-/// Output of a converter. The converter must call `finish`, because errors on drop are ignored.
+/// Output of a converter. The converter must call `finish`, because errors that occur when it is
+/// dropped are ignored.
 pub struct Output<'o>(Inner<'o>);
 
 enum Inner<'o> {
@@ -15,7 +16,7 @@ enum Inner<'o> {
     /// Compressed output, which collects small pieces before it compresses them.
     #[cfg(feature = "gzip")]
     Gzip(BufWriter<GzEncoder<Box<dyn Write + Send + 'o>>>),
-    /// The crate was built without compression.
+    /// Compression was requested, but the crate was built without it.
     #[cfg(not(feature = "gzip"))]
     CannotCompress,
 }
@@ -28,13 +29,14 @@ fn cannot_compress() -> io::Error {
     )
 }
 
-/// Size of the buffer: small enough for the cache, and for a pipe to accept at once.
+/// Size of the buffer, in bytes. It is small enough for the cache, and for a pipe to accept at
+/// once.
 const BUFFER_BYTES: usize = 32 * 1024;
 
 impl<'o> Output<'o> {
-    /// Writes to `out`, compressed with gzip if `is_gzip`. The archive contains no date
-    /// and no name, so equal content gives equal bytes. Without the feature `gzip`, the
-    /// first write to a compressed output fails.
+    /// Writes to `out`, compressed with gzip if `is_gzip`. The gzip header contains no date and no
+    /// name, so equal content gives equal bytes. Without the feature `gzip`, the first write to a
+    /// compressed output fails.
     pub(crate) fn new(out: Box<dyn Write + Send + 'o>, is_gzip: bool) -> Output<'o> {
         #[cfg(feature = "gzip")]
         if is_gzip {
@@ -48,7 +50,7 @@ impl<'o> Output<'o> {
         Output(Inner::Plain(BufWriter::with_capacity(BUFFER_BYTES, out)))
     }
 
-    /// Writes the buffered bytes, and the end of the archive.
+    /// Writes the buffered bytes, and the end of the gzip data.
     ///
     /// # Errors
     /// If writing fails.
@@ -77,7 +79,8 @@ impl Write for Output<'_> {
         }
     }
 
-    /// Formats write small pieces, so this should cost no more than copying them.
+    /// Writes bytes to the buffer. Formats write small pieces, so this must not cost more than
+    /// copying them.
     #[inline]
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.0 {

@@ -34,7 +34,7 @@ use std::io::{self, Write};
 
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
 
-/// Field numbers of `TracePacket`.
+/// Field numbers of the message `TracePacket`.
 mod packet {
     pub(super) const TIMESTAMP: u32 = 8;
     pub(super) const SEQUENCE_ID: u32 = 10;
@@ -45,7 +45,7 @@ mod packet {
     pub(super) const PERF_SAMPLE: u32 = 66;
 }
 
-/// Field numbers of `TrackEvent`.
+/// Field numbers of the message `TrackEvent`.
 mod event {
     pub(super) const CATEGORY_IIDS: u32 = 3;
     pub(super) const DEBUG_ANNOTATIONS: u32 = 4;
@@ -62,11 +62,12 @@ const END: u64 = 2;
 const INSTANT: u64 = 3;
 const COUNTER: u64 = 4;
 
-/// Numbers of the sequences: events and samples each have their own interned names.
+/// Numbers of the packet sequences. Events and samples have separate ones, with their own interned
+/// names.
 const EVENTS: u64 = 1;
 const SAMPLES: u64 = 2;
 
-/// Maximum number of spans that are held back until the spans that enclose them have ended, too.
+/// Maximum number of spans that are held back until the spans around them have ended, too.
 const MAX_HELD_SPANS: usize = 4096;
 
 /// Maximum id that fits the format.
@@ -77,20 +78,20 @@ pub(crate) struct Perfetto<'o> {
     out: Output<'o>,
     kinds: Vec<Kind>,
     samples: BTreeMap<ThreadHandle, Track>,
-    /// Spans of threads, sorted by beginning, end and arrival: of spans that began together, the
-    /// span that ends last is outermost.
+    /// Spans of threads that are held back, sorted by beginning, end and arrival. Of spans that
+    /// began together, the one that ends last is outermost.
     held: BTreeMap<(i64, Reverse<i64>, Reverse<u64>), Span>,
     arrived: u64,
     lanes: Lanes,
     tracks: HashMap<TrackContent, u64>,
     names: Texts,
     categories: Numbering<&'static str>,
-    /// Whether each sequence has been started.
+    /// Whether each of the two sequences has been started.
     begun: [bool; 2],
     has_content: bool,
 }
 
-/// The content of a track.
+/// What a track shows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum TrackContent {
     Process(ProcessHandle),
@@ -129,7 +130,7 @@ impl<'o> Perfetto<'o> {
         self.out.write_all(framed.bytes())
     }
 
-    /// Returns the id of a track. A new one is described first.
+    /// Returns the id of a track. A new track is described first.
     fn track(&mut self, place: TrackContent, unit: &str, model: &Model) -> io::Result<u64> {
         if let Some(known) = self.tracks.get(&place) {
             return Ok(*known);
@@ -160,7 +161,7 @@ impl<'o> Perfetto<'o> {
         Ok(uuid)
     }
 
-    /// Makes the description of a process or a thread, with the name that is known at this point.
+    /// Makes the description of a process or a thread, with the name that is known so far.
     fn describe(&mut self, place: &TrackContent, uuid: u64, model: &Model) -> io::Result<Message> {
         let mut track = Message::default();
         track.uint(1, uuid);
@@ -186,7 +187,8 @@ impl<'o> Perfetto<'o> {
         Ok(track)
     }
 
-    /// Writes an event on a track. Names that are used for the first time are interned with it.
+    /// Writes an event on a track. A name that is used for the first time is interned in the same
+    /// packet.
     fn event(&mut self, at: At<'_>, kind: u64, fill: impl FnOnce(&mut Message)) -> io::Result<()> {
         let mut interned = Message::default();
         let mut event = Message::default();
@@ -214,7 +216,7 @@ impl<'o> Perfetto<'o> {
         self.packet(EVENTS, packet)
     }
 
-    /// Holds back a span of a thread.
+    /// Holds a span of a thread back until the spans around it have ended.
     fn hold(&mut self, span: &Span, model: &Model) -> io::Result<()> {
         self.arrived = self.arrived.saturating_add(1);
         let place = (span.start_nanos, Reverse(span.end_nanos()), Reverse(self.arrived));
@@ -222,7 +224,7 @@ impl<'o> Perfetto<'o> {
         self.release(MAX_HELD_SPANS, model)
     }
 
-    /// Writes held-back spans, the earliest first, until no more than `most` are left.
+    /// Writes spans that are held back, the earliest first, until at most `most` are left.
     fn release(&mut self, most: usize, model: &Model) -> io::Result<()> {
         while self.held.len() > most
             && let Some((_, span)) = self.held.pop_first()
@@ -278,7 +280,7 @@ impl<'o> Perfetto<'o> {
     }
 }
 
-/// Track and time of an event; also its category and name, except for ends of spans.
+/// Track and time of an event; also its category and name, unless it is the end of a span.
 #[derive(Debug, Clone, Copy)]
 struct At<'n> {
     track: u64,
@@ -286,10 +288,11 @@ struct At<'n> {
     named: Option<(&'static str, &'n str)>,
 }
 
-/// Run of samples whose stacks have lost their callers: thread, and number in the thread.
+/// A run of samples whose stacks have lost their callers: the thread, and the index of the run in
+/// it.
 type Run = (ThreadHandle, usize);
 
-/// Interned frames and stacks, numbered from 1.
+/// Frames and stacks that are interned, with ids from 1 on.
 #[derive(Debug, Default)]
 struct Frames<'r> {
     stacks: Numbering<(Option<Run>, StackHandle)>,
@@ -434,7 +437,7 @@ impl Convert for Perfetto<'_> {
     }
 }
 
-/// Adds arguments and flow to an event.
+/// Adds the arguments of a span and its arrow to an event.
 fn annotate(event: &mut Message, arguments: &Arguments, note: Option<&str>, flow: Option<Flow>) {
     for (name, value) in arguments {
         let mut annotation = Message::default();
@@ -457,13 +460,13 @@ fn annotate(event: &mut Message, arguments: &Arguments, note: Option<&str>, flow
     };
 }
 
-/// Returns a time of the format, which does not allow negative times: the time before the session's
-/// start becomes its start.
+/// Returns a time in the form of the format, which does not allow negative times. A time before the
+/// session's start becomes that start.
 fn timestamp(nanos: i64) -> u64 {
     u64::try_from(nanos).unwrap_or(0)
 }
 
-/// Returns the id of a thread. If the id is unknown or does not fit the format, it is a number that
+/// Returns the id of a thread. If that is unknown or does not fit the format, returns a number that
 /// no operating system uses.
 fn tid_of(thread: ThreadHandle, model: &Model) -> u64 {
     let id = model.thread(thread).and_then(|row| row.os_thread_id);

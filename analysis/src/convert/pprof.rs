@@ -33,7 +33,7 @@ pub(crate) struct Pprof<'o> {
 }
 
 impl<'o> Pprof<'o> {
-    /// Writes to `out`, compressed.
+    /// Creates a converter that writes to `out`, compressed.
     pub(crate) fn new(out: Box<dyn Write + Send + 'o>, options: &ConvertOptions) -> Pprof<'o> {
         Pprof {
             out: Output::new(out, true),
@@ -85,8 +85,8 @@ impl Convert for Pprof<'_> {
     }
 }
 
-/// Returns the program's module: the module that the command line names, or else the module whose
-/// `Main` is outermost most often.
+/// Returns the name of the program's module. That is the module that the command line names, or
+/// else the one whose `Main` is outermost most often.
 fn program(resolved: &Resolved<'_>, profile: &Profile) -> Option<String> {
     let mut entries: BTreeMap<&str, u64> = BTreeMap::new();
     for (key, totals) in profile.rows() {
@@ -115,8 +115,8 @@ fn program(resolved: &Resolved<'_>, profile: &Profile) -> Option<String> {
     by_command_line.or_else(by_entry)
 }
 
-/// Returns the names and units of the values of a kind's samples: count, unless it is not known,
-/// and weight.
+/// Returns the names and units of the values that samples of a kind have: the count, unless it is
+/// not known, and the weight.
 fn value_types(
     kind: Kind,
     clock: SampleClock,
@@ -136,7 +136,7 @@ fn value_types(
     (Some(count), weight)
 }
 
-/// Field numbers of pprof's messages.
+/// Field numbers of the messages of pprof.
 mod field {
     pub(super) const SAMPLE_TYPE: u32 = 1;
     pub(super) const SAMPLE: u32 = 2;
@@ -152,8 +152,8 @@ mod field {
     pub(super) const DEFAULT_SAMPLE_TYPE: u32 = 14;
 }
 
-/// The file being written. Fields of a message may be in any order, so samples are
-/// written first, and the tables they refer to last.
+/// The file while it is written. Fields of a message may be in any order, so samples are written
+/// first, and the tables to which they refer last.
 struct File<'a, 'o> {
     out: Output<'o>,
     resolved: &'a Resolved<'a>,
@@ -162,7 +162,7 @@ struct File<'a, 'o> {
     texts: Texts,
     /// Calls by their ids, which count from 1. A location and its function share an id.
     locations: Numbering<Call>,
-    /// Numbers of the texts of modules.
+    /// Ids of the modules' mappings, by the index of the module's name in the string table.
     mappings: Numbering<u64>,
 }
 
@@ -189,7 +189,7 @@ impl File<'_, '_> {
         Ok(())
     }
 
-    /// Writes a sample; returns `false` if the filter excludes it.
+    /// Writes a sample; returns `false` if the filter excludes the sample.
     fn sample(&mut self, key: &ProfileKey, totals: &Totals) -> io::Result<bool> {
         let resolved = self.resolved;
         let Some(frames) = resolved.selected(key.stack, key.mode) else { return Ok(false) };
@@ -240,7 +240,7 @@ impl File<'_, '_> {
         sample.message(3, &label);
     }
 
-    /// Returns the number of a text in the string table.
+    /// Returns the index of a text in the string table.
     fn text(&mut self, text: &str) -> u64 {
         self.texts.intern(text).0.into()
     }

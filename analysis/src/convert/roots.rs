@@ -1,21 +1,23 @@
-//! Outermost frames for stacks that have lost their callers, for timelines. A timeline continues
-//! the frames that the thread's whole stacks before and after have in common.
+//! Finds the missing outermost frames of stacks that have lost their callers, for timelines. They
+//! are the frames that the thread's whole stacks before and after have in common.
 
 use crate::model::{FrameHandle, Resolved, StackHandle, TimedSample, Track};
 use std::collections::HashMap;
 
-/// Stacks of a thread's samples.
+/// Stacks of a thread's samples, completed by missing outermost frames.
 pub(super) struct Roots<'r, 'm> {
     resolved: &'r Resolved<'m>,
     /// Runs of consecutive samples whose stacks have lost their callers, in time order.
     runs: Vec<Run<'r>>,
-    /// Stacks that have lost their callers, by run and stack, completed by the frames of the run.
+    /// Frames of each stack that has lost its callers, completed by those of its run, by run and
+    /// stack.
     cut: HashMap<(usize, StackHandle), Vec<FrameHandle>>,
 }
 
 struct Run<'r> {
     from_nanos: i64,
-    /// Outermost frames that the whole stacks before and after have in common, innermost first.
+    /// Outermost frames that the whole stacks before and after the run have in common, innermost
+    /// first.
     base: &'r [FrameHandle],
 }
 
@@ -56,8 +58,8 @@ impl<'r, 'm> Roots<'r, 'm> {
         roots
     }
 
-    /// Returns the run of a sample whose stack has lost its callers. Its callers differ between
-    /// runs.
+    /// Returns the index of a sample's run if its stack has lost its callers. The added frames
+    /// differ between runs.
     pub(super) fn run(&self, sample: &TimedSample) -> Option<usize> {
         if self.runs.is_empty() || !self.resolved.is_cut_off(sample.stack) {
             return None;

@@ -41,7 +41,7 @@ pub(crate) struct Speedscope<'o> {
     out: Output<'o>,
     kinds: Vec<Kind>,
     title: String,
-    /// Timelines by the index of the thread; empty if CPU samples are not shown.
+    /// Timeline of each thread, by the index of the thread; empty if CPU samples are not shown.
     threads: Vec<Timeline>,
     shows_cpu: bool,
 }
@@ -60,7 +60,7 @@ impl<'o> Speedscope<'o> {
 }
 
 impl Convert for Speedscope<'_> {
-    /// Returns `true`: equal consecutive samples are merged.
+    /// Returns `true`: the format merges equal consecutive samples anyway.
     fn takes_runs(&self) -> bool {
         true
     }
@@ -136,18 +136,18 @@ impl Convert for Speedscope<'_> {
     }
 }
 
-/// The document being written.
+/// The document while it is written.
 struct Document<'a, 'o> {
     json: Json<Output<'o>>,
     resolved: &'a Resolved<'a>,
     lists: Lists<'a>,
 }
 
-/// Stack and other properties by which samples are told apart.
+/// What distinguishes samples: the stack and other properties.
 #[derive(Clone, Copy)]
 struct SampleSite {
     stack: Option<StackHandle>,
-    /// Allocated or thrown type.
+    /// Allocated or thrown type of the sample.
     label: Option<Label>,
     is_waiting: bool,
 }
@@ -155,11 +155,11 @@ struct SampleSite {
 type Label = (Kind, TextHandle);
 
 impl SampleSite {
-    /// Site without a stack, which fills gaps between samples.
+    /// The site of no sample, which fills gaps between samples.
     const NOWHERE: SampleSite = SampleSite { stack: None, label: None, is_waiting: false };
 }
 
-/// Entries of the shared frame table.
+/// An entry in the table of frames that all profiles share.
 #[derive(Clone, Copy)]
 enum Shared {
     Frame(FrameHandle),
@@ -170,7 +170,7 @@ enum Shared {
 /// Lists of frames in JSON. Each list is composed once.
 struct Lists<'a> {
     resolved: &'a Resolved<'a>,
-    /// Frames in use, indexed by the numbers that samples use.
+    /// Frames in use, by the numbers with which samples refer to them.
     frames: Vec<Shared>,
     numbers: Vec<u32>,
     label_numbers: HashMap<Label, u32>,
@@ -181,8 +181,8 @@ struct Lists<'a> {
 }
 
 impl Document<'_, '_> {
-    /// Writes a profile of a kind's samples, aggregated by stack: samples of threads that waited,
-    /// or all other samples.
+    /// Writes a profile of a kind's samples, aggregated by stack: either those of threads that
+    /// waited, or all others.
     fn summed(
         &mut self,
         name: &str,
@@ -246,8 +246,8 @@ impl Document<'_, '_> {
         Ok(())
     }
 
-    /// Writes a profile of rows. In the document, stacks come before weights, so the rows are
-    /// walked twice.
+    /// Writes a profile of samples with their weights. In the document all stacks come before all
+    /// weights, so the samples are iterated twice.
     fn sampled<I: Iterator<Item = (SampleSite, u64)>>(
         &mut self,
         name: &str,
@@ -310,7 +310,7 @@ impl Document<'_, '_> {
 }
 
 impl Lists<'_> {
-    /// Writes the list of frames, root first.
+    /// Writes the list of frames for a sample, root first.
     #[inline]
     fn put(&mut self, place: SampleSite, text: &mut Vec<u8>) {
         let root = place.is_waiting.then(|| self.waiting());
@@ -335,7 +335,7 @@ impl Lists<'_> {
         text.push(b']');
     }
 
-    /// Returns the number by which samples refer to the root of all waiting threads.
+    /// Returns the number with which samples refer to the root of all waiting threads.
     fn waiting(&mut self) -> u32 {
         let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         *self.waiting_number.get_or_insert_with(|| {
@@ -344,7 +344,7 @@ impl Lists<'_> {
         })
     }
 
-    /// Returns the number by which samples refer to a label.
+    /// Returns the number with which samples refer to a label.
     fn label_number(&mut self, label: Label) -> u32 {
         let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         let number = *self.label_numbers.entry(label).or_insert(next);
@@ -354,7 +354,7 @@ impl Lists<'_> {
         number
     }
 
-    /// Returns the list of a stack's frames, root first.
+    /// Returns the JSON list of a stack's frames, root first.
     #[inline]
     fn list(&mut self, stack: StackHandle) -> &str {
         let (from, to) = match self.stacks.get(stack.index()) {
@@ -384,7 +384,7 @@ impl Lists<'_> {
         place
     }
 
-    /// Returns the number by which samples refer to a frame.
+    /// Returns the number with which samples refer to a frame.
     fn number(&mut self, frame: FrameHandle) -> u32 {
         let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         match self.numbers.get_mut(frame.index()) {

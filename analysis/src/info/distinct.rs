@@ -1,11 +1,11 @@
-//! A counter of different numbers that is exact up to a limit, so that its memory is bounded.
+//! Counts different numbers exactly up to a limit, so that memory is bounded.
 
 use std::collections::HashSet;
 
-/// Maximum number of different numbers that are counted exactly; they take about a megabyte.
+/// Maximum number of different numbers that are counted exactly. As many take about a megabyte.
 const MAX_EXACT: usize = 1 << 16;
 
-/// A set of different numbers, up to [`MAX_EXACT`].
+/// A set of different numbers, of which at most [`MAX_EXACT`] are kept.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Distinct {
     numbers: HashSet<u64>,

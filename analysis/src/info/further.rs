@@ -1,4 +1,5 @@
-//! Totals of events whose types are beyond the limit for separate counts, in bounded memory.
+//! Totals of the events whose types are beyond the limit for separate counts. Their memory is
+//! bounded.
 
 use super::distinct::{Count, Distinct};
 use super::type_count::{EventTypeCount, MAX_TYPES};
@@ -6,15 +7,15 @@ use nettrace_parser::Event;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Totals of all further event types.
+/// Totals of the events of all further types.
 #[derive(Debug)]
 pub(super) struct Further {
     count: EventTypeCount,
-    /// Hashes of types.
+    /// Hashes of the further types, to count them.
     types: Distinct,
     /// Number of further events of each listed provider.
     providers: HashMap<Box<str>, u64>,
-    /// Hashes of the names of providers that are not listed.
+    /// Hashes of the names of providers that are not listed, to count them.
     others: Distinct,
     /// Number of events of providers that are not listed.
     other_events: u64,
@@ -26,7 +27,7 @@ pub(super) fn name(is_defined: bool, provider: &str) -> &str {
 }
 
 impl Further {
-    /// Makes empty totals. Providers in `known` are always listed.
+    /// Makes totals of no events. The providers in `known` are always listed.
     pub(super) fn new<'p>(known: impl Iterator<Item = &'p str>) -> Further {
         Further {
             count: EventTypeCount::default(),
@@ -37,7 +38,7 @@ impl Further {
         }
     }
 
-    /// Counts an event. Returns whether it has a stack.
+    /// Counts an event. Returns whether the event has a stack.
     pub(super) fn take(&mut self, event: &Event<'_>) -> bool {
         let has_stack = self.count.take(event);
         let is_defined = event.metadata().is_some();
@@ -67,7 +68,7 @@ impl Further {
         met.map(|(name, events)| (&**name, *events))
     }
 
-    /// Returns the number of providers that are not listed, and of their events.
+    /// Returns the number of providers that are not listed, and the number of their events.
     pub(super) fn other_providers(&self) -> Option<(Count, u64)> {
         (self.other_events > 0).then(|| (self.others.count(), self.other_events))
     }

@@ -2,7 +2,7 @@
 //! inputs of `nettrace export`.
 //!
 //! A [`Survey`] counts events in one pass. [`Survey::info`] and [`Survey::stats`] return documents,
-//! whose JSON keys never change because scripts use them.
+//! whose JSON keys never change, because scripts use them.
 
 mod distinct;
 mod further;
@@ -25,15 +25,15 @@ use std::collections::HashMap;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TraceInfo {
-    /// Version of the document.
+    /// Version of this JSON document's schema.
     pub schema: u32,
     /// Major version of the format: 3, 4 or 6.
     pub version: u32,
     /// Minor version of the format.
     pub minor: u32,
-    /// Whether the stream has its end mark, even if it is damaged before.
+    /// Whether the stream has its end mark, even if there is damage before it.
     pub complete: bool,
-    /// Offset of the stream's end, in unpacked bytes.
+    /// Offset of the stream's end, counted in unpacked bytes.
     pub end_offset: u64,
     /// Number of missing bytes of the block in which the stream ends; `None` if it ends between
     /// blocks. Further blocks may be missing, too.
@@ -44,13 +44,13 @@ pub struct TraceInfo {
     pub compressed: bool,
     /// Program that wrote the stream, inferred from its format and events.
     pub writer: Option<String>,
-    /// Id of the traced process. A version 6 stream may have several processes, and then there is
-    /// none.
+    /// Id of the traced process; `None` if the stream has several processes, which version 6
+    /// allows.
     pub process_id: Option<u64>,
     /// Number of processes that events are about.
     pub processes: u64,
-    /// Whether `processes` is a lower bound: at most 65,536 processes, threads and stacks are told
-    /// apart.
+    /// Whether `processes` is a lower bound: no more than 65,536 processes, threads or stacks are
+    /// counted exactly.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub processes_are_at_least: bool,
     /// Command line of the process.
@@ -59,72 +59,73 @@ pub struct TraceInfo {
     pub os: Option<String>,
     /// Architecture of the process.
     pub architecture: Option<String>,
-    /// Size of an address in bytes.
+    /// Size of an address, in bytes.
     pub pointer_size: u8,
-    /// Number of processors.
+    /// Number of processors of the machine.
     pub processors: Option<u32>,
-    /// Ticks of the event clock per second.
+    /// Number of ticks of the event clock in a second.
     pub ticks_per_second: i64,
-    /// Period of the CPU sampler in the stream's header.
+    /// Period of the CPU sampler according to the stream's header, in nanoseconds.
     pub sampling_period_ns: Option<u32>,
-    /// Start of the session in nanoseconds since 1970. JSON has only `start_utc`.
+    /// Start of the session in nanoseconds since 1970. The JSON document only has `start_utc`.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub start_unix_ns: Option<i64>,
-    /// Start of the session as text.
+    /// Start of the session in UTC, as text.
     pub start_utc: Option<String>,
-    /// Time from the session's start to the newest event.
+    /// Time from the session's start to the newest event, in nanoseconds.
     pub duration_ns: Option<i64>,
-    /// Number of events.
+    /// Number of events in the trace.
     pub events: u64,
     /// Number of events with a stack of at least one frame.
     pub events_with_stack: u64,
-    /// Payload bytes of all events.
+    /// Total size of the payloads, in bytes.
     pub payload_bytes: u64,
     /// Number of lost events, according to sequence numbers.
     pub lost: u64,
-    /// Whether `lost` is a lower bound, because there are too many threads to count for each.
+    /// Whether `lost` is a lower bound, because there are too many threads to count the losses of
+    /// each.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub lost_is_at_least: bool,
     /// Whether losses can be counted; false for version 3, whose events have no sequence numbers.
     pub losses_known: bool,
     /// Number of threads that lost events.
     pub lost_threads: u64,
-    /// Number of times that the OS gave a thread's id to a new thread.
+    /// Number of times that the operating system gave the id of a thread to a new thread.
     pub restarts: u64,
     /// Number of OS threads that events are about.
     pub threads: u64,
     /// Whether `threads` is a lower bound.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub threads_are_at_least: bool,
-    /// Providers of events, most events first.
+    /// Providers that wrote events, those with the most events first.
     pub providers: Vec<ProviderInfo>,
     /// Totals of providers that are not listed; `None` if all are listed.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub other_providers: Option<OtherProviders>,
-    /// Number of event types (provider, id, version, name) with events.
+    /// Number of event types (provider, id, version, name) that have events.
     pub types: u64,
     /// Whether `types` is a lower bound.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub types_are_at_least: bool,
-    /// Number of stored stacks. Version 3 stores a stack with each event, so there it is the number
-    /// of different stacks.
+    /// Number of stored stacks. Version 3 stores a stack with each event, so for it this is the
+    /// number of different stacks.
     pub stacks: u64,
     /// Whether `stacks` is a lower bound.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub stacks_are_at_least: bool,
-    /// Number of blocks by kind, for kinds that occur.
+    /// Number of blocks of each kind that occurs.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_object"))]
     pub blocks: Vec<(&'static str, u64)>,
-    /// Number of bytes by kind of block, framing included.
+    /// Number of bytes in blocks of each kind, including framing.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_object"))]
     pub bytes: Vec<(&'static str, u64)>,
     /// Findings of damage, at most 64 of each kind.
     pub damage: Vec<DamageRow>,
-    /// Number of findings of damage, listed or not.
+    /// Number of findings of damage, including those that are not listed.
     pub damage_count: u64,
     /// Number of bytes that were not read because of damage.
     pub damage_bytes: u64,
-    /// Harmless oddities, one row for each kind.
+    /// Harmless deviations from the format, with one row for each kind.
     pub notes: Vec<NoteInfo>,
     /// Further keys and values of the stream's header (version 6).
     #[cfg_attr(feature = "serde", serde(serialize_with = "with_last_values"))]
@@ -138,11 +139,11 @@ pub struct TraceInfo {
 pub struct ProviderInfo {
     /// Name of the provider.
     pub name: String,
-    /// Number of events.
+    /// Number of events of the provider.
     pub events: u64,
 }
 
-/// Totals of providers that are not listed.
+/// Totals of the providers that are not listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -152,31 +153,31 @@ pub struct OtherProviders {
     /// Whether `providers` is a lower bound.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub providers_are_at_least: bool,
-    /// Number of their events.
+    /// Number of events of these providers.
     pub events: u64,
 }
 
-/// A kind of harmless oddity.
+/// A kind of harmless deviation from the format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct NoteInfo {
-    /// Stream offset of the first occurrence.
+    /// Offset in the stream at which it occurred first.
     pub offset: u64,
-    /// Kind of the block around the first occurrence; `None` between blocks.
+    /// Kind of the block in which it occurred first; `None` between blocks.
     pub block: Option<&'static str>,
-    /// Part of the stream that was read, such as `event blob`.
+    /// Part of the stream that was read then, such as `event blob`.
     pub context: &'static str,
-    /// The oddity in words.
+    /// Description of the deviation.
     pub fault: String,
-    /// Number of occurrences.
+    /// Number of times that it occurred.
     pub count: u64,
 }
 
 impl TraceInfo {
     /// Adds a fault of the file around the stream, such as the wrong checksum of a compressed file.
-    /// With `is_loss` it is damage, because a part of the trace may be missing; otherwise it is a
-    /// note. `offset` is an offset in the file.
+    /// If `is_loss` is set, the fault is damage, because a part of the trace may be missing;
+    /// otherwise it is a note. `offset` is an offset in the file.
     pub fn add_file_fault(
         &mut self,
         offset: u64,
@@ -271,7 +272,8 @@ impl Survey {
     }
 }
 
-/// Returns one note for each kind of oddity, with the number of occurrences.
+/// Returns a note for each kind of deviation from the format, with the number of times that it
+/// occurred.
 fn notes(outcome: &Outcome) -> Vec<NoteInfo> {
     let mut kinds: Vec<&Finding> = Vec::new();
     for finding in outcome.damage.notes() {
@@ -293,7 +295,8 @@ fn notes(outcome: &Outcome) -> Vec<NoteInfo> {
     kinds.into_iter().map(note).collect()
 }
 
-/// Returns the program that writes streams of a version, with the version of the runtime.
+/// Returns the name of the program that writes streams of this version, with the version of the
+/// runtime if that is known.
 fn writer(version: u32, runtime: Option<&str>) -> Option<String> {
     match (version, runtime) {
         (6, _) => Some("one-collect".to_owned()),
@@ -313,7 +316,7 @@ fn as_object<S: serde::Serializer>(
     serializer.collect_map(counts.iter().copied())
 }
 
-/// Writes pairs as an object. A repeated key has its last value.
+/// Serializes pairs as an object. A repeated key gets its last value.
 #[cfg(feature = "serde")]
 fn with_last_values<S: serde::Serializer>(
     pairs: &[(String, String)],

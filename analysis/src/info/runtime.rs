@@ -1,24 +1,25 @@
-//! Information that a runtime gives by events: its version, the process's command line, the system.
+//! Reads what a runtime tells in its events: its version, the command line of the process, the
+//! system.
 
 use nettrace_parser::Event;
 use nettrace_parser::view::{ProcessInfo, RuntimeInformation, View};
 
-/// Information about the traced process that the stream's header lacks.
+/// Information about the traced process that the stream's header does not contain.
 #[derive(Debug, Default)]
 pub(super) struct RuntimeFacts {
     pub(super) command_line: Option<String>,
     pub(super) os: Option<String>,
     pub(super) architecture: Option<String>,
-    /// Version of the runtime, such as `10.0.12`.
+    /// Version of the .NET runtime, such as `10.0.12`.
     pub(super) version: Option<String>,
-    /// Whether `command_line`, `os` and `architecture` are from [`ProcessInfo`], which is preferred
-    /// to other events.
+    /// Whether `command_line`, `os` and `architecture` are from [`ProcessInfo`], an event that is
+    /// preferred to others.
     has_process_info: bool,
     has_version: bool,
 }
 
 impl RuntimeFacts {
-    /// Returns whether [`RuntimeFacts::take`] needs events of a type.
+    /// Returns whether [`RuntimeFacts::take`] needs events of this type.
     pub(super) fn is_informative(provider: &str, id: u32) -> bool {
         match id {
             1 => provider == "Microsoft-DotNETCore-EventPipe",
@@ -27,7 +28,7 @@ impl RuntimeFacts {
         }
     }
 
-    /// Learns from an event.
+    /// Takes the information from an event.
     pub(super) fn take(&mut self, event: &Event<'_>) {
         if let Some(process) = ProcessInfo::from_event(event) {
             self.has_process_info = true;
@@ -49,7 +50,7 @@ impl RuntimeFacts {
         }
     }
 
-    /// Adds information of later events.
+    /// Adds the information from later events.
     pub(super) fn join(&mut self, later: RuntimeFacts) {
         if later.has_process_info {
             self.command_line = later.command_line;
@@ -70,8 +71,8 @@ fn non_empty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Returns the innermost folder of a path that is a version number, such as `3.1.23` in
-/// `…/Microsoft.NETCore.App/3.1.23/libcoreclr.so`.
+/// Returns the version number in a path: the name of the innermost folder that is one, such as
+/// `3.1.23` in `…/Microsoft.NETCore.App/3.1.23/libcoreclr.so`.
 fn version_in_path(path: &str) -> Option<String> {
     let is_version = |part: &&str| {
         part.contains('.') && part.starts_with(|c: char| c.is_ascii_digit()) && !part.contains(' ')

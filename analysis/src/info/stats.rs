@@ -1,4 +1,4 @@
-//! Counts of events by type.
+//! Counts the events of a trace by type.
 
 use super::survey::Survey;
 use crate::document::SCHEMA;
@@ -10,17 +10,17 @@ use nettrace_parser::{Outcome, Trace};
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TraceStats<'s> {
-    /// Version of the document.
+    /// Version of this JSON document's schema.
     pub schema: u32,
-    /// Number of events.
+    /// Number of events in the trace.
     pub events: u64,
     /// Number of lost events, according to sequence numbers.
     pub lost: u64,
-    /// Event types with events, sorted by provider, id and version.
+    /// Totals of each type that has events, sorted by provider, id and version.
     pub types: Vec<TypeStats<'s>>,
 }
 
-/// Totals of an event type.
+/// Totals of the events of one type.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -36,27 +36,27 @@ pub struct TypeStats<'s> {
     pub version: u32,
     /// Name of the event.
     pub name: String,
-    /// Number of events.
+    /// Number of events of the type.
     pub events: u64,
-    /// Payload bytes of all events.
+    /// Total size of their payloads, in bytes.
     pub payload_bytes: u64,
-    /// Number of events with a stack of at least one frame.
+    /// Number of these events that have a stack of at least one frame.
     pub with_stack: u64,
-    /// Time of the first event, since the session's start.
+    /// Time of the first of these events, in nanoseconds since the session's start.
     pub first_ns: Option<i64>,
-    /// Time of the last event, since the session's start.
+    /// Time of the last of these events, in nanoseconds since the session's start.
     pub last_ns: Option<i64>,
-    /// Time of the first event, in ticks.
+    /// Time of the first of these events, in ticks.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub first_ticks: u64,
-    /// Time of the last event, in ticks.
+    /// Time of the last of these events, in ticks.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub last_ticks: u64,
 }
 
 impl Survey {
-    /// Returns the event types of the counted trace, with the trace's header and the outcome of
-    /// reading it.
+    /// Returns the totals of each event type in the trace that was counted. `header` is the trace's
+    /// header, and `outcome` the result of reading the trace.
     pub fn stats(&self, header: &Trace, outcome: &Outcome) -> TraceStats<'_> {
         let clock = header.clock();
         let mut rows: Vec<_> = self.types().collect();

@@ -1,4 +1,4 @@
-//! A pass over a trace that counts its events, types, threads, processes and stacks.
+//! Counts a trace's events, types, threads, processes and stacks in one pass.
 
 use super::distinct::{Count, Distinct};
 use super::further::{self, Further};
@@ -9,18 +9,18 @@ use nettrace_parser::{Event, Limits, Visit};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
-/// Maximum number of bytes that the reader of a bounded survey keeps for event types, for threads
-/// and for stacks. It is enough because runtimes forget their stacks every 10 MiB.
+/// Maximum number of bytes that the reader of a bounded survey may keep for event types, for
+/// threads, and for stacks. That is enough for stacks, because runtimes forget them every 10 MiB.
 const MAX_TABLE_BYTES: usize = 12 << 20;
 
-/// Ids of a thread and of its process.
+/// Id of a thread, and id of its process.
 type ThreadKey = (Option<u64>, Option<u64>);
 
 /// Number of threads that are remembered, a power of two up to 256.
 const RECENT: usize = 64;
 
-/// Recently counted threads, each at an index that is computed from its id. They save most
-/// insertions, because a few threads write most events.
+/// Recently counted threads, each at an index that is computed from its id. They make most
+/// insertions into the set of threads unnecessary, because a few threads write most events.
 #[derive(Debug)]
 struct Recent([ThreadKey; RECENT]);
 
@@ -31,7 +31,7 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// Remembers a thread. Returns whether it was not counted recently.
+    /// Remembers a thread. Returns whether it was not remembered before.
     #[inline(always)]
     fn remember(&mut self, key: ThreadKey) -> bool {
         // Ids of threads that begin together are often multiples of 4.
@@ -68,12 +68,12 @@ pub struct Survey {
     types: EventTypes,
     counts: Vec<EventTypeCount>,
     most_types: usize,
-    /// Totals of types beyond `most_types`.
+    /// Totals of the types beyond the first `most_types`.
     further: Option<Box<Further>>,
     threads: Distinct,
     processes: Distinct,
     recent: Recent,
-    /// Hashes of stacks that events carry themselves (version 3).
+    /// Hashes of the stacks that events contain themselves (version 3).
     inline_stacks: Distinct,
     runtime: RuntimeFacts,
 }
@@ -85,7 +85,7 @@ impl Survey {
     }
 
     /// Makes a survey that needs little memory for any trace. Counts of types, threads and stacks
-    /// beyond its limits are lower bounds. Its reader shall have [`Survey::limits`].
+    /// beyond its limits are lower bounds. Read the trace with [`Survey::limits`].
     pub fn bounded() -> Survey {
         Survey::within(MAX_TYPES)
     }
@@ -104,7 +104,7 @@ impl Survey {
         }
     }
 
-    /// Returns limits with which a reader takes little memory, too.
+    /// Returns limits with which a reader needs little memory for any trace.
     pub fn limits() -> Limits {
         Limits { table_bytes: MAX_TABLE_BYTES, ..Limits::default() }
     }
@@ -156,7 +156,7 @@ impl Survey {
         }
     }
 
-    /// Counts the stack of an event that has it in itself (version 3).
+    /// Counts the stack that an event contains itself (version 3).
     #[inline(never)]
     fn take_inline_stack(&mut self, event: &Event<'_>) {
         let mut hasher = DefaultHasher::new();
@@ -164,8 +164,8 @@ impl Survey {
         self.inline_stacks.insert(hasher.finish());
     }
 
-    /// Returns the counts since the last call, for reading with several threads: each has a survey,
-    /// and gives a part of each region to the survey that joins the parts.
+    /// Returns the counts since the last call. Several threads can read a trace if each has a
+    /// survey, and gives the part for each region to the survey that joins all parts.
     pub fn part(&mut self) -> SurveyPart {
         self.recent = Recent::default();
         let counted =
@@ -187,8 +187,9 @@ impl Survey {
         }
     }
 
-    /// Adds the counts of the events that follow. Returns whether each type was counted separately.
-    /// If not, parts cannot be joined, because the order of all events decides which types are.
+    /// Adds the counts of a part, which are those of the events that follow. Returns whether each
+    /// type of the part was counted separately. If not, parts cannot be joined, because the order
+    /// of all events decides which types are counted separately.
     pub fn join(&mut self, part: SurveyPart) -> bool {
         self.further = self.further.take().or(part.further);
         for (row, of_part) in part.counts {
@@ -221,7 +222,7 @@ impl Survey {
         self.counts.push(EventTypeCount { is_informative, ..EventTypeCount::default() });
     }
 
-    /// Returns the event types that were seen, each with its counts.
+    /// Returns the event types that occurred, each with its counts.
     pub(super) fn types(&self) -> impl Iterator<Item = (&EventType, &EventTypeCount)> {
         self.types.rows().iter().zip(&self.counts)
     }
@@ -233,12 +234,12 @@ impl Survey {
         Count { number: number.saturating_add(self.counts.len() as u64), is_at_least }
     }
 
-    /// Returns the counts of each type, and of all further types together.
+    /// Returns the counts of each type, and those of all further types together.
     fn all_counts(&self) -> impl Iterator<Item = &EventTypeCount> {
         self.counts.iter().chain(self.further.as_ref().map(|further| further.count()))
     }
 
-    /// Returns the number of events.
+    /// Returns the number of events that were counted.
     pub(super) fn events(&self) -> u64 {
         self.all_counts().map(|count| count.events).sum()
     }
@@ -258,7 +259,7 @@ impl Survey {
         self.all_counts().map(|count| count.with_stack).sum()
     }
 
-    /// Returns the payload bytes of all events.
+    /// Returns the total size of all payloads, in bytes.
     pub(super) fn payload_bytes(&self) -> u64 {
         self.all_counts().map(|count| count.payload_bytes).sum()
     }
@@ -267,7 +268,7 @@ impl Survey {
         self.inline_stacks.count()
     }
 
-    /// Returns the number of events of each listed provider, most first.
+    /// Returns the number of events of each provider that is listed, the largest number first.
     pub(super) fn providers(&self) -> Vec<(&str, u64)> {
         let mut providers: HashMap<&str, u64> = HashMap::new();
         let of_types = self
@@ -283,7 +284,7 @@ impl Survey {
         providers
     }
 
-    /// Returns the number of providers that are not listed, and of their events.
+    /// Returns the number of providers that are not listed, and the number of their events.
     pub(super) fn other_providers(&self) -> Option<(Count, u64)> {
         self.further.as_ref().and_then(|further| further.other_providers())
     }
@@ -298,7 +299,7 @@ impl Survey {
     }
 }
 
-/// Counts of some events, to be joined with others.
+/// Counts of a part of a trace's events, to be joined with others.
 #[derive(Debug)]
 pub struct SurveyPart {
     counts: Vec<(EventType, EventTypeCount)>,

@@ -1,27 +1,27 @@
-//! Counts of an event type.
+//! Counts the events of one type.
 
 use nettrace_parser::Event;
 
 /// Maximum number of event types that a bounded survey counts separately, and of providers that it
-/// lists. Each takes half a kilobyte.
+/// lists. Each type takes half a kilobyte.
 pub(super) const MAX_TYPES: usize = 1 << 13;
 
-/// Counts of an event type.
+/// Counts of the events of one type.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct EventTypeCount {
     pub(super) events: u64,
     pub(super) payload_bytes: u64,
     pub(super) with_stack: u64,
-    /// Timestamp of the oldest event, in ticks.
+    /// Timestamp of the oldest of these events, in ticks.
     pub(super) first_ticks: u64,
-    /// Timestamp of the newest event, in ticks.
+    /// Timestamp of the newest of these events, in ticks.
     pub(super) last_ticks: u64,
-    /// Whether events of the type have information about the runtime.
+    /// Whether these events have information about the runtime.
     pub(super) is_informative: bool,
 }
 
 impl EventTypeCount {
-    /// Counts an event. Returns whether it has a stack.
+    /// Counts an event. Returns whether the event has a stack.
     #[inline(always)]
     pub(super) fn take(&mut self, event: &Event<'_>) -> bool {
         let ticks = event.timestamp_ticks();

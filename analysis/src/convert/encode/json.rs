@@ -17,12 +17,12 @@
 use nettrace_export::json::{escape_of, must_escape};
 use std::io::{self, Write};
 
-/// Writes JSON: inserts commas and escapes texts. The caller is responsible for matching
-/// brackets and for keys of members.
+/// Writes JSON: inserts commas and escapes texts. The caller has to match brackets, and to write
+/// the keys of members.
 #[derive(Debug)]
 pub(crate) struct Json<W> {
     out: W,
-    /// Whether a value precedes, so that the next one needs a comma.
+    /// Whether a value comes before, so that the next one needs a comma.
     is_after_value: bool,
 }
 
@@ -35,7 +35,7 @@ impl<W: Write> Json<W> {
         Json { out, is_after_value: false }
     }
 
-    /// Returns the output after the document was written.
+    /// Returns the underlying output, once the document was written.
     pub(crate) fn into_inner(self) -> W {
         self.out
     }
@@ -48,10 +48,10 @@ impl<W: Write> Json<W> {
         }
     }
 
-    /// Begins an object or array.
+    /// Begins an object or an array.
     ///
     /// # Errors
-    /// If writing fails, as in all other methods.
+    /// If writing fails. The other methods have the same error.
     pub(crate) fn open(&mut self, bracket: char) -> io::Result<&mut Self> {
         self.comma()?;
         self.is_after_value = false;
@@ -101,7 +101,7 @@ impl<W: Write> Json<W> {
         self.out.write_all(rest)
     }
 
-    /// Writes a whole number.
+    /// Writes an integer.
     pub(crate) fn number(&mut self, number: impl Into<i128>) -> io::Result<&mut Self> {
         self.comma()?;
         let number: i128 = number.into();
@@ -115,7 +115,7 @@ impl<W: Write> Json<W> {
         Ok(self)
     }
 
-    /// Writes the elements of a long array: `write` appends each as JSON to a buffer, which is
+    /// Writes the elements of a long array: `write` appends each one as JSON to a buffer, which is
     /// written in large pieces.
     pub(crate) fn elements<T>(
         &mut self,
@@ -139,7 +139,7 @@ impl<W: Write> Json<W> {
         Ok(self)
     }
 
-    /// Writes a value that is JSON already, such as `true`.
+    /// Writes a value whose JSON is given, such as `true`.
     pub(crate) fn raw(&mut self, json: &str) -> io::Result<&mut Self> {
         self.comma()?;
         self.out.write_all(json.as_bytes())?;
@@ -152,7 +152,7 @@ fn is_special(byte: u8) -> bool {
     SPECIAL.get(usize::from(byte)).copied().unwrap_or(false)
 }
 
-/// Results of [`must_escape`], by byte.
+/// Result of [`must_escape`] for each byte.
 #[expect(
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,

@@ -1,4 +1,5 @@
-//! Encoders for the notations that formats use: small, and fast enough for every event.
+//! Encoders for the notations that formats are based on. They are small, and fast enough for every
+//! event.
 
 mod json;
 #[cfg_attr(not(feature = "gzip"), allow(dead_code, reason = "some of it is for pprof alone"))]

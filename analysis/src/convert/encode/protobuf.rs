@@ -6,7 +6,7 @@
 //! | 64 bits | 1 | 8 bytes, lowest first |
 //! | length-delimited | 2 | varint length, then bytes: text, message, packed numbers |
 
-/// A message being written. A nested message is written separately and added with
+/// A message while it is written. A nested message is written separately and added with
 /// [`Message::message`].
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Message {
@@ -24,7 +24,7 @@ impl Message {
         self.bytes.is_empty()
     }
 
-    /// Starts over, keeping the memory.
+    /// Removes all fields, and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
     }
@@ -42,7 +42,7 @@ impl Message {
         self.varint(u64::from(field) << 3 | wire_type);
     }
 
-    /// Appends an unsigned number, an enumeration or a boolean, even if it is 0.
+    /// Appends an unsigned number, an enumeration or a boolean. It is written even if it is 0.
     pub(crate) fn uint(&mut self, field: u32, value: u64) -> &mut Self {
         self.key(field, 0);
         self.varint(value);
@@ -84,7 +84,7 @@ impl Message {
         self.delimited(field, &message.bytes)
     }
 
-    /// Appends unsigned numbers in packed encoding; nothing if there are none.
+    /// Appends unsigned numbers in packed encoding; appends nothing if there are none.
     pub(crate) fn packed(
         &mut self,
         field: u32,

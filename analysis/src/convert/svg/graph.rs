@@ -1,17 +1,17 @@
-//! Calls that a flame graph shows, with their widths and positions.
+//! Computes which calls a flame graph shows, and their widths and positions.
 //!
-//! In a graph by thread, a call is drawn once for each thread that made it. Memory holds one tree
-//! at a time, of the thread that is being placed, and the boxes that are wide enough to be seen. So
-//! a thousand threads with the same calls take no more memory than one.
+//! In a graph by thread, a call is drawn once for each thread that made it. Memory holds only the
+//! tree of the thread that is being placed, and the boxes that are wide enough to be seen. So a
+//! thousand threads with the same calls take no more memory than one.
 
 use super::super::labelled;
 use super::{MIN_PARTS, Names, PARTS};
 use crate::model::{Call, CallNodes, Kind, Profile, ProfileKey, Resolved, ThreadState, Totals};
 
-/// Weight, and number of samples.
+/// Weight of some samples, and their number.
 pub(super) type Sums = (u64, u64);
 
-/// Samples that pass through a call, and the waiting samples among them.
+/// Sums of the samples that pass through a call, and of those among them that waited.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Share {
     pub(super) all: Sums,
@@ -24,7 +24,7 @@ impl Share {
         (weight.saturating_sub(waiting), samples.saturating_sub(waiting_samples))
     }
 
-    /// Returns whether all samples were waiting.
+    /// Returns whether all samples of the call were waiting.
     pub(super) fn only_waits(self) -> bool {
         self.waiting.0 > 0 && self.running().0 == 0
     }
@@ -41,7 +41,7 @@ impl Share {
     }
 }
 
-/// A horizontal range, in [`PARTS`] of the whole.
+/// A horizontal range, in units of which the whole has [`PARTS`].
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Extent {
     pub(super) start: u64,
@@ -64,10 +64,10 @@ impl Extent {
     }
 }
 
-/// A call with its position.
+/// A call with its position in the image.
 #[derive(Debug)]
 pub(super) struct Placed {
-    /// `None` for the whole.
+    /// The call; `None` for the box that stands for all samples.
     pub(super) call: Option<Call>,
     pub(super) row: usize,
     pub(super) first: Extent,
@@ -82,26 +82,27 @@ pub(super) struct Boxes {
     pub(super) left_out: u64,
 }
 
-/// Weights to the left of a call: of the samples that are shown at first, and of all samples.
+/// Weights of the boxes to the left of a call: those of the samples that are shown at first, and
+/// those of all samples.
 type Left = (u64, u64);
 
-/// Samples with a common key.
+/// Samples with a common key, and their totals.
 type ProfileRow = (ProfileKey, Totals);
 
 /// A call to be drawn if it is wide enough.
 #[derive(Clone, Copy, Default)]
 struct Drawn {
-    /// `None` for the whole.
+    /// The call; `None` for the box that stands for all samples.
     call: Option<Call>,
     row: usize,
     left: Left,
     share: Share,
 }
 
-/// The samples to draw.
+/// The samples of the graph.
 pub(super) struct Graph<'r> {
     resolved: &'r Resolved<'r>,
-    /// Samples by thread, then in the order in which stacks first appeared.
+    /// Samples, sorted by thread, then in the order in which their stacks first appeared.
     rows: Vec<ProfileRow>,
     is_by_thread: bool,
     pub(super) whole: Share,
@@ -136,8 +137,8 @@ impl<'r> Graph<'r> {
         })
     }
 
-    /// Returns the sums that are shown at first: sums of samples that ran, or of all samples if
-    /// none ran.
+    /// Returns the sums that are shown at first: those of samples that ran, or those of all samples
+    /// if none ran.
     pub(super) fn first(&self, share: Share) -> Sums {
         if self.whole.running().0 > 0 { share.running() } else { share.all }
     }
@@ -147,8 +148,8 @@ impl<'r> Graph<'r> {
         self.whole.running().0 > 0 && self.whole.waiting.0 > 0
     }
 
-    /// Computes the positions of calls: each within its caller, side by side, ordered by
-    /// name.
+    /// Computes the positions of calls. The calls of one caller lie side by side within it, ordered
+    /// by name.
     pub(super) fn boxes(&self, names: &Names<'_, '_>) -> Boxes {
         let most = CallNodes::MAX_NODES;
         if !self.is_by_thread {
@@ -175,7 +176,7 @@ impl<'r> Graph<'r> {
         placed(most).or_else(|| placed(share)).unwrap_or_default()
     }
 
-    /// Returns the threads that are wide enough to be seen, and how many are not.
+    /// Returns the threads that are wide enough to be seen, and the number of those that are not.
     fn threads(&self, names: &Names<'_, '_>) -> (Vec<(Drawn, &[ProfileRow])>, u64) {
         let mut threads: Vec<(Option<Call>, &[ProfileRow])> = self
             .rows
@@ -204,7 +205,7 @@ impl<'r> Graph<'r> {
         (first.is_shown() || all.is_shown()).then_some((first, all))
     }
 
-    /// Returns the left edge of the box after this one, in weights.
+    /// Returns the weights to the left of the box that follows this one.
     fn beside(&self, left: Left, share: Share) -> Left {
         let first = left.0.saturating_add(self.first(share).0);
         (first, left.1.saturating_add(share.all.0))
@@ -269,7 +270,7 @@ impl Boxes {
         true
     }
 
-    /// Adds a tree, whose root is drawn as `drawn`.
+    /// Adds the boxes of a tree. Its root is drawn as `drawn`.
     fn place(&mut self, graph: &Graph<'_>, calls: &Calls, names: &Names<'_, '_>, drawn: &Drawn) {
         let below = calls.nodes.below(|a, b| names.text(a.call).cmp(&names.text(b.call)));
         let mut waiting = vec![(0usize, Drawn { share: calls.share(0), ..*drawn })];

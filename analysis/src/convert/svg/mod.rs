@@ -33,16 +33,16 @@ pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
 const STYLE: &str = include_str!("flame.css");
 const SCRIPT: &str = include_str!("flame.js");
 
-/// Width of the file when used as an image, in pixels; in a browser it fits the window.
+/// Width of the file when it is used as an image, in pixels. In a browser it fits the window.
 const WIDTH: u64 = 1200;
-/// Height of the header.
+/// Height of the header, in pixels.
 const HEAD: usize = 94;
 const ROW_HEIGHT: usize = 18;
-/// Height of the footer, which shows details of the frame under the pointer.
+/// Height of the footer, in pixels. It shows details of the frame under the pointer.
 const FOOT: usize = 28;
-/// Number of parts into which the whole is divided; the unit of widths.
+/// Number of parts into which the width of the whole is divided. A part is the unit of widths.
 const PARTS: u64 = 1_000_000;
-/// Minimum width of a frame that is shown, in parts.
+/// Minimum width of a frame to be shown, in parts.
 const MIN_PARTS: u64 = PARTS / 10_000;
 /// Number of characters that fit in a row of 1,200 pixels.
 const LETTERS: u64 = 166;
@@ -89,7 +89,7 @@ impl Convert for Svg<'_> {
     }
 }
 
-/// Texts and CSS classes of all calls.
+/// Texts and CSS classes for all calls.
 struct Names<'r, 'm> {
     resolved: &'r Resolved<'m>,
     classes: Vec<String>,
@@ -126,7 +126,8 @@ impl<'r, 'm> Names<'r, 'm> {
         }
     }
 
-    /// Returns `Type.Method`, if there is not enough room for the full name.
+    /// Returns the short form `Type.Method` of a call's name, for frames that have not enough room
+    /// for the full name.
     fn short(&self, call: Option<Call>) -> Option<String> {
         let Some(Call::Frame(frame)) = call else { return None };
         let frame = self.resolved.frame(frame)?;
@@ -149,7 +150,7 @@ impl<'r, 'm> Names<'r, 'm> {
     }
 }
 
-/// The file being written.
+/// The file while it is written.
 struct Page<'g, 'o> {
     out: Output<'o>,
     kind: Kind,
@@ -206,7 +207,7 @@ impl Page<'_, '_> {
         self.out.write_all(text.as_bytes())
     }
 
-    /// Returns a line that says what widths mean.
+    /// Returns a line that says what the widths of frames mean.
     fn about(&self, (weight, samples): Sums, what: &str) -> String {
         let (weight, samples) = (self.weight(weight), units::count(samples));
         match self.kind {
@@ -267,7 +268,7 @@ impl Page<'_, '_> {
         }
     }
 
-    /// Returns sums as text: `(12.000 ms, 3.40 %, 12 samples)`.
+    /// Returns the sums of a frame as text: `(12.000 ms, 3.40 %, 12 samples)`.
     fn sums(&self, (weight, samples): Sums, (whole, _): Sums) -> String {
         let whole = u128::from(whole);
         let share = u128::from(weight).saturating_mul(20_000).saturating_add(whole);
@@ -321,13 +322,13 @@ impl Page<'_, '_> {
     }
 }
 
-/// Returns parts of the whole as percent.
+/// Returns a number of parts as a percentage of the whole.
 fn percent(parts: u64) -> String {
     format!("{}.{:04}", parts / (PARTS / 100), parts % (PARTS / 100))
 }
 
 /// Returns the text that fits into a frame of the image: the full text, the short form, or the
-/// beginning of the short form. The script uses the same rule for the window.
+/// beginning of the short form. The script in the file uses the same rule for the browser's window.
 fn fitting(text: &str, short: Option<String>, parts: u64) -> Option<String> {
     let room = usize::try_from(parts.saturating_mul(LETTERS) / PARTS).ok()?;
     if room < 3 {
