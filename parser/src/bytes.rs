@@ -218,7 +218,7 @@ pub(crate) fn varint64(input: &[u8]) -> Parsed<'_, i64> {
     varuint64(input).map(|(rest, value)| (rest, zigzag(value)))
 }
 
-/// Undoes zigzag: `(z >> 1) xor -(z and 1)`.
+/// Undoes the zigzag encoding: `(z >> 1) xor -(z and 1)`.
 #[inline]
 pub(crate) fn zigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ (value & 1).cast_signed().wrapping_neg()

@@ -121,7 +121,7 @@ struct LastLoss {
     kept: Option<usize>,
 }
 
-/// Number of findings of one kind, and of the bytes lost by them.
+/// Number of findings of one kind, and number of bytes lost by them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FindingCount {
     class: Class,

@@ -252,7 +252,7 @@ pub enum Fault {
 impl std::error::Error for Fault {}
 
 impl Fault {
-    /// Returns the description of a fault without values; `None` for other faults.
+    /// Returns the description of a fault that has no values; `None` for other faults.
     fn text(self) -> Option<&'static str> {
         Some(match self {
             Fault::HeaderTruncated => "the input ends inside the stream's header",

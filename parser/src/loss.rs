@@ -300,7 +300,7 @@ impl Losses {
         self.states.insert(thread, ThreadNumbers { last, seen, takes_any, ticks });
     }
 
-    /// Begins a block with counted events.
+    /// Begins a block whose events are counted.
     pub(crate) fn begin_block(&mut self) {
         self.gaps.begin_block();
         self.restarts_before = self.restarts;

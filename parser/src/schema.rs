@@ -51,7 +51,7 @@ impl Schema {
         Schema::compiled(fields, opaque, if is_open { Ambiguity::NONE } else { ambiguity })
     }
 
-    /// Creates a schema of the catalog for a native writer, which follows it exactly, but may
+    /// Creates a schema of the catalog for a native writer. The writer follows it exactly, but may
     /// omit null texts.
     pub(crate) fn from_catalog(fields: Vec<Field>) -> Schema {
         let has_text = fields
@@ -297,11 +297,11 @@ impl Field {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
-    /// Bytes.
+    /// The number is in bytes.
     Bytes,
-    /// 10^-9 seconds.
+    /// The number is in nanoseconds.
     Nanoseconds,
-    /// Seconds.
+    /// The number is in seconds.
     Seconds,
 }
 
@@ -385,7 +385,7 @@ pub enum FieldType {
     Decimal,
     /// Eight bytes: 100 ns since 1601-01-01 UTC ([FORMAT.md Q1](crate::format_guide#Q1)).
     DateTime,
-    /// Sixteen bytes.
+    /// GUID of sixteen bytes.
     Guid,
     /// UTF-16 code units up to a zero unit.
     Utf16Text,

@@ -11,7 +11,7 @@ use std::fmt;
 
 macro_rules! by_name {
     ($($kind:ty)*) => {$(
-        /// Serializes to its name.
+        /// Serializes the value to its name.
         impl Serialize for $kind {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())

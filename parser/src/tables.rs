@@ -409,7 +409,7 @@ fn forget<T: Weigh>(table: &mut Arc<Table<T>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    /// No limit.
+    /// Limits that allow any table.
     const ANY_ROOM: TableRoom = TableRoom { rows: usize::MAX, bytes: usize::MAX };
 
     impl Weigh for &str {

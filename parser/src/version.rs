@@ -11,7 +11,7 @@ pub enum Version {
     V4,
     /// Version 6, which one-collect writes (`dotnet-trace collect-linux`, `record-trace`).
     V6 {
-        /// Minor version, of which all are readable.
+        /// Minor version. All minor versions are readable.
         minor: u32,
     },
 }

@@ -9,7 +9,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// An input, and its name.
+/// Name and bytes of an input.
 type Input = (String, Vec<u8>);
 
 fn inputs(target: &str) -> Vec<Input> {

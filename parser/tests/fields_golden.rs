@@ -46,7 +46,7 @@ impl Golden {
     }
 }
 
-/// Timestamp, thread, provider.
+/// Key of an event: timestamp, thread, provider.
 type Key = (i64, i64, String);
 
 /// A trace and its golden lines, by event.

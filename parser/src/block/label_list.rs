@@ -25,9 +25,9 @@ pub enum Label<'r> {
     ActivityId(Guid),
     /// Related activity id of the event.
     RelatedActivityId(Guid),
-    /// W3C trace id, with its bytes in stored order.
+    /// W3C trace id of the event, with its bytes in stored order.
     TraceId(TraceId),
-    /// W3C span id.
+    /// W3C span id of the event.
     SpanId(u64),
     /// A key with a text.
     Text {
@@ -113,7 +113,7 @@ pub fn list(input: &[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
-/// Steps over a list.
+/// Steps over a label list.
 pub(crate) fn next_list(input: &[u8]) -> Parsed<'_, ()> {
     list(input).map(|(rest, _)| (rest, ()))
 }

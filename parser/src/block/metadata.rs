@@ -28,7 +28,7 @@ use nom::error::context;
 pub struct Metadata {
     /// Id by which events refer to this type.
     pub id: u32,
-    /// Provider name.
+    /// Name of the event's provider.
     pub provider: Box<str>,
     /// Event id within the provider; 0 if it has none.
     pub event_id: u32,
@@ -37,7 +37,7 @@ pub struct Metadata {
     /// Keywords. EventSources with a manifest set `0xF00000000000` in addition to their
     /// own.
     pub keywords: u64,
-    /// Event version.
+    /// Version of the event.
     pub version: u32,
     /// Level: 0 log always, 1 critical, 2 error, 3 warning, 4 informational, 5 verbose.
     pub level: u32,
@@ -124,7 +124,7 @@ impl Metadata {
 pub struct MetadataExtra {
     /// Message text with placeholders for the fields.
     pub message_template: Option<Box<str>>,
-    /// Human-readable description.
+    /// Human-readable description of the event type.
     pub description: Option<Box<str>>,
     /// The provider's GUID.
     pub provider_guid: Option<Guid>,
@@ -147,15 +147,15 @@ fn text_utf8(bytes: &[u8]) -> Box<str> {
 pub struct MetadataPayload<'a> {
     /// Id by which events refer to the type.
     pub id: u32,
-    /// Provider name.
+    /// Name of the event's provider.
     pub provider: Utf16<'a>,
     /// Event id within the provider.
     pub event_id: u32,
     /// Event name; empty for events of the native runtime.
     pub name: Utf16<'a>,
-    /// Keywords.
+    /// Keywords of the event type.
     pub keywords: u64,
-    /// Event version.
+    /// Version of the event.
     pub version: u32,
     /// Level: 0 log always, 1 critical, 2 error, 3 warning, 4 informational, 5 verbose.
     pub level: u32,
@@ -351,11 +351,11 @@ pub(crate) fn next_row_v6(input: &[u8]) -> Parsed<'_, ()> {
 pub struct MetadataRow<'a> {
     /// Id by which events refer to the type.
     pub id: u32,
-    /// Provider name.
+    /// Name of the event's provider.
     pub provider: &'a [u8],
     /// Event id within the provider.
     pub event_id: u32,
-    /// Event name.
+    /// Name of the event.
     pub name: &'a [u8],
 }
 
@@ -420,21 +420,21 @@ fn row_v6<'a>(row: &'a [u8], at: usize, damage: &mut BlockDamage<'_>) -> Parsed<
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OptionalMetadata<'a> {
-    /// Opcode.
+    /// Opcode of the event type.
     Opcode(u8),
-    /// Keywords.
+    /// Keywords of the event type.
     Keywords(u64),
     /// Message text with placeholders for the fields.
     MessageTemplate(&'a [u8]),
-    /// Human-readable description.
+    /// Human-readable description of the event type.
     Description(&'a [u8]),
     /// A key and a value.
     Pair(&'a [u8], &'a [u8]),
     /// The provider's GUID.
     ProviderGuid(Guid),
-    /// Level.
+    /// Level of the event type.
     Level(u8),
-    /// Event version.
+    /// Version of the event.
     Version(u8),
 }
 

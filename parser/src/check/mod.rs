@@ -35,7 +35,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Returns `damage` or `note`.
+    /// Returns the name of the severity: `damage` or `note`.
     pub fn as_str(self) -> &'static str {
         match self {
             Severity::Damage => "damage",

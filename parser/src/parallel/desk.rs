@@ -63,9 +63,9 @@ struct DeskState<T> {
     turn: u64,
     ahead: usize,
     in_turn: usize,
-    /// Largest number of bytes of parts of a region so far.
+    /// Largest total size in bytes of the parts of one region so far.
     largest: usize,
-    /// Number of waiting workers. If it is 0, the call that wakes them is saved.
+    /// Number of waiting workers. If there are none, no call is made to wake them.
     waiting: usize,
     is_caller_waiting: bool,
     is_over: bool,

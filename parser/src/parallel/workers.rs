@@ -116,7 +116,7 @@ struct Caller<'a, S, T, C> {
     is_irregular: bool,
     /// Reason why nothing more is collected.
     end: Option<Result<End, Error>>,
-    /// Whether `collect` stopped.
+    /// Whether `collect` stopped reading.
     is_stopped: bool,
 }
 

@@ -104,7 +104,7 @@ impl ValueExtent {
 #[derive(Debug, Clone, Copy)]
 struct Fixed {
     size: u64,
-    /// Number of values in a value, including the value itself.
+    /// Number of nested values in a value, including the value itself.
     values: u64,
     /// Whether the type contains no `RelLoc` and no `DataLoc`.
     is_flat: bool,

@@ -62,7 +62,7 @@ pub enum Value<'r> {
     Utf16(Utf16<'r>),
     /// Text in bytes that should be UTF-8.
     Utf8(Utf8<'r>),
-    /// Bytes.
+    /// An array of bytes.
     Bytes(&'r [u8]),
     /// Elements of one type. Arrays of bytes and of code units are `Bytes`, `Utf8` and `Utf16`
     /// instead.

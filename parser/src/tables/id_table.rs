@@ -11,7 +11,7 @@ const MAX_BRIDGED: u64 = 64;
 /// Maximum length of the array, in ids after the first.
 const MAX_DENSE: u64 = 1 << 22;
 
-/// Range of ids.
+/// Range of ids, with their slots if these are in order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct IdRange {
     first: u64,
@@ -65,7 +65,7 @@ impl Clone for IdTable {
         other
     }
 
-    /// Reuses the memory of `self`.
+    /// Copies the other table, and reuses the memory of `self`.
     fn clone_from(&mut self, other: &IdTable) {
         (self.base, self.gapless, self.count) = (other.base, other.gapless, other.count);
         self.is_bent = other.is_bent;
@@ -209,7 +209,7 @@ impl IdTable {
             .chain(self.sparse.values().copied())
     }
 
-    /// Keeps the ids whose slots pass `keep`.
+    /// Keeps only the ids for whose slots `keep` returns `true`.
     pub(super) fn retain(&mut self, keep: impl Fn(Slot) -> bool) {
         for slot in self.dense.iter_mut().filter(|slot| **slot != NO_SLOT && !keep(**slot)) {
             *slot = NO_SLOT;

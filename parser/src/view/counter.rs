@@ -33,7 +33,7 @@ pub enum CounterValue {
     Mean {
         /// Mean of the values.
         mean: f64,
-        /// Standard deviation.
+        /// Standard deviation of the values.
         standard_deviation: f64,
         /// Number of values.
         count: i64,

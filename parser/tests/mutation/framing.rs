@@ -9,7 +9,7 @@ use nettrace_parser::Reader;
 use nettrace_testdata::cases;
 use nettrace_testdata::synth::{Damage, Part, Stream};
 
-/// Returns damages within one part.
+/// Returns several kinds of damage to one part.
 fn damages(part: &Part, random: &mut Random) -> Vec<Damage> {
     let inside = |random: &mut Random, most: usize| {
         let range = random.stretch(part.end - part.content.start, most);
@@ -36,8 +36,8 @@ fn damages(part: &Part, random: &mut Random) -> Vec<Damage> {
     damages
 }
 
-/// Returns damages to the size of a block. The new size is too small, too large, beyond the end of
-/// the stream, or leads to the end of a later object.
+/// Returns several kinds of damage to the size of a block. The new size is too small, too large,
+/// beyond the end of the stream, or leads to the end of a later object.
 fn sizes(part: &Part, stream: &Stream, random: &mut Random) -> Vec<Damage> {
     let Some(at) = part.size_field else { return Vec::new() };
     let right = part.content.len();

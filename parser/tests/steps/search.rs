@@ -44,7 +44,7 @@ fn row(size: usize) -> Vec<u8> {
     [&[0x87, 1, 0, 7, 0, 7, 0][..], &varuint3(size)].concat()
 }
 
-/// Returns a number in three bytes.
+/// Returns a number encoded as a varuint of three bytes.
 fn varuint3(number: usize) -> [u8; 3] {
     [0, 7, 14].map(|bits| (number >> bits) as u8 & 0x7f | if bits < 14 { 0x80 } else { 0 })
 }
@@ -69,8 +69,8 @@ fn nested(units: usize, kind: u8, begin: &[u8], end: &[u8], behind: &[u8]) -> Ve
     bytes
 }
 
-/// Returns rows that also look like blocks. Each is the first of a chain of all later ones, which
-/// leads nowhere.
+/// Returns rows that also look like blocks. Each is the beginning of a chain of blocks through all
+/// later rows, and the chain leads nowhere.
 fn rows_that_are_chains(units: usize) -> Vec<u8> {
     let mut content = event_header(1).to_vec();
     for _ in 0..units {
