@@ -32,8 +32,8 @@ pub struct PositionedFile {
 /// Minimum number of bytes to read at a time, used after a skipped range, because another skip
 /// may follow.
 const MIN_AHEAD: usize = 1024;
-/// Maximum number of bytes to read at a time beyond those requested, used if nothing is
-/// skipped.
+/// Maximum number of bytes to read at a time beyond those that the caller requested. It is used if
+/// nothing is skipped.
 const MAX_AHEAD: usize = 64 * 1024;
 
 impl PositionedFile {

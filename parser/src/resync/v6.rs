@@ -128,8 +128,8 @@ impl Blocks<'_> {
         frame.kind.can_begin(len, content.get(..SIGN_BYTES).unwrap_or(content))
     }
 
-    /// Returns the block with another kind, if its rows are of that kind: one changed bit of the
-    /// kind would silently lose all events of the block, or the rows to which events refer.
+    /// Returns the block with another kind, if its rows are of that kind. Otherwise one changed bit
+    /// of the kind would silently lose all events of the block, or the rows to which events refer.
     fn retype(&mut self, frame: Frame) -> Result<Option<Frame>, Need> {
         let number = match frame.kind {
             BlockKind::Unknown(number) => number,
@@ -142,8 +142,8 @@ impl Blocks<'_> {
         self.retype_if(frame, is_near)
     }
 
-    /// Returns the block with a kind for which `is_it` returns `true`, if its rows are of that
-    /// kind.
+    /// Returns the block with its kind changed to that of its rows, if `is_it` returns `true` for
+    /// this kind.
     fn retype_if(
         &mut self,
         frame: Frame,
