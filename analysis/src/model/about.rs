@@ -3,7 +3,7 @@
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 
-/// Topic of an event of the runtime, or of its rundown.
+/// What an event of the runtime, or of its rundown, is about.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum About {
     Method,
@@ -15,7 +15,7 @@ pub(super) enum About {
 }
 
 impl About {
-    /// Returns the topic of an event; `None` if the model learns nothing from the event. The two
+    /// Returns what an event is about; `None` if the model learns nothing from the event. The two
     /// providers use different ids: 154 is a module in a rundown, but an assembly in the runtime's
     /// own events.
     pub(super) fn from_event(event: &Event<'_>) -> Option<About> {

@@ -7,26 +7,26 @@ use nettrace_parser::view::{self, KnownProvider, View};
 use nettrace_parser::{Event, Guid, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Maximum number of fields of an event that are compared.
+/// Maximum number of fields of an event that are compared when a stop is matched with a start.
 const MAX_KEYS: usize = 8;
-/// Maximum length of a text that is compared, in bytes.
+/// Maximum length of a field's text that is compared, in bytes.
 const MAX_KEY_BYTES: usize = 128;
 
-/// Field that identifies a request in both events of ASP.NET Core's listener.
+/// Name of the field that identifies a request in both events of ASP.NET Core's listener.
 const TRACE_IDENTIFIER: &str = "TraceIdentifier";
 
 /// The start or stop of an activity.
 #[derive(Debug, Clone)]
 pub(crate) struct ActivityEdge {
     pub(crate) is_start: bool,
-    /// `Provider/Task`, or `Source/Activity` for DiagnosticSource.
+    /// Name of the activity: `Provider/Task`, or `Source/Activity` for DiagnosticSource.
     pub(crate) name: String,
     /// Position of the task or activity in `name`.
     task_at: usize,
     /// Hash of the name of the event's provider.
     pub(crate) provider: u64,
     pub(crate) id: Option<String>,
-    /// Path in the event's activity id, if the activity itself has another id.
+    /// Path in the event's activity id, if the activity itself has a different id.
     pub(crate) path: Option<String>,
     /// Whether a DiagnosticListener reports the activity. An ActivitySource may report it, too.
     pub(crate) is_listener: bool,
@@ -34,15 +34,15 @@ pub(crate) struct ActivityEdge {
     pub(crate) is_id_unique: bool,
     /// Id of the parent activity, if the event contains one.
     pub(crate) parent: Option<String>,
-    /// Duration, if the stop contains one.
+    /// Duration of the activity in nanoseconds, if the stop contains one.
     pub(crate) reported_nanos: Option<u64>,
     pub(crate) is_error: bool,
-    /// Hashes of field names and values.
+    /// Hashes of the names and values of the event's fields.
     pub(crate) keys: Vec<(u64, u64)>,
 }
 
 impl ActivityEdge {
-    /// Interprets an event as a start or stop; `None` for other events.
+    /// Reads an event as the start or stop of an activity; `None` for other events.
     pub(crate) fn from_event(event: &Event<'_>) -> Option<ActivityEdge> {
         match event.known_provider() {
             KnownProvider::DiagnosticSource => ActivityEdge::of_diagnostic_source(event),
@@ -179,8 +179,8 @@ pub(crate) fn is_failure(event: &Event<'_>) -> bool {
     matches!(event.level(), 1 | 2) || event.name().ends_with("Failed")
 }
 
-/// Returns the task in an event's name: `Request` for `RequestStart`, `RequestStop`, `BeginRequest`
-/// and `EndRequest`.
+/// Returns the name of the task in an event's name: `Request` for `RequestStart`, `RequestStop`,
+/// `BeginRequest` and `EndRequest`.
 fn task_name(name: &str) -> &str {
     let rest = ["Start", "Stop"].into_iter().find_map(|end| name.strip_suffix(end));
     let rest =
@@ -189,13 +189,13 @@ fn task_name(name: &str) -> &str {
 }
 
 /// Returns whether an ActivitySource writes events of this name. Events of listeners are called
-/// `Activity1Start`, `RecursiveActivity1Stop`, `Event`, as their spec says.
+/// `Activity1Start`, `RecursiveActivity1Stop`, `Event`, as their specification says.
 fn is_span(name: &str) -> bool {
     let task = ["Start", "Stop"].into_iter().find_map(|end| name.strip_suffix(end));
     task.is_some_and(|task| task.trim_end_matches('/') == "Activity")
 }
 
-/// Returns an event's name without the part that tells start from stop.
+/// Returns an event's name without the part that distinguishes start and stop.
 fn operation_name(name: &str) -> &str {
     let ends = [".Start", ".Stop", "Executing", "Executed", "Before", "After", "Start", "Stop"];
     ends.into_iter()
@@ -204,7 +204,7 @@ fn operation_name(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// Returns the value of a tag in `a:1,b:2`.
+/// Returns the value of a tag in a text of the form `a:1,b:2`.
 pub(crate) fn tag<'t>(tags: &'t str, key: &str) -> Option<&'t str> {
     tags.split(',').find_map(|pair| pair.trim().strip_prefix(key)?.strip_prefix(':'))
 }
@@ -229,7 +229,8 @@ pub(crate) fn hash_of(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// Returns hashes of the names and values of an event's fields, or of the chosen fields.
+/// Returns hashes of the names and values of an event's fields. `chosen` restricts them to some
+/// fields.
 fn keys(event: &Event<'_>, chosen: Option<&[&str]>) -> Vec<(u64, u64)> {
     let mut keys = Vec::new();
     let mut fields = event.fields();
@@ -264,7 +265,7 @@ fn keys(event: &Event<'_>, chosen: Option<&[&str]>) -> Vec<(u64, u64)> {
 
 #[cfg(test)]
 impl ActivityEdge {
-    /// Makes a start or stop with only an id and fields.
+    /// Makes a start or stop that has only an id and fields.
     pub(crate) fn bare(id: Option<&str>, keys: &[(u64, u64)], is_id_unique: bool) -> ActivityEdge {
         ActivityEdge {
             is_start: false,

@@ -1,18 +1,20 @@
-//! Table of events that begin and end operations, but have no activity id or other names than Start
-//! and Stop. The fields of a pair tell the operations apart, because threads may change in between.
+//! Table of events that begin and end operations, but have no activity id, or are not named Start
+//! and Stop. The fields of a pair of events tell the operations apart, because the thread may
+//! change in between.
 //!
-//! Names are the parts after the last point. A source is an EventSource, or a source of
-//! DiagnosticSource.
+//! Names in the table are the parts after the last point. A source is an EventSource, or a source
+//! of DiagnosticSource.
 
-/// Events that begin and end an operation.
+/// The events that begin and end an operation of one sort.
 #[derive(Debug)]
 pub(crate) struct ActivityPair {
     source: &'static str,
     start: &'static str,
     stops: &'static [&'static str],
-    /// Name of the operation; empty if the event's name without its last part names it.
+    /// Name of the operation. If it is empty, the event's name without its last part is used.
     pub(crate) name: &'static str,
-    /// Fields whose values start and stop share. A field that only one of them has is ignored.
+    /// Fields that have equal values in start and stop. A field that only one of them has is
+    /// ignored.
     pub(crate) keys: &'static [&'static str],
 }
 
@@ -59,8 +61,8 @@ const PAIRS: [ActivityPair; 21] = [
     pair("Grpc.Net.Client", "Start", &["Stop"], "", &[]),
 ];
 
-/// Returns the pair that an event belongs to, whether the event is the start, and whether it
-/// reports a failure.
+/// Returns the pair that an event belongs to, whether the event is the start of the operation, and
+/// whether it reports that the operation failed.
 pub(crate) fn pair_of(source: &str, event: &str) -> Option<(&'static ActivityPair, bool, bool)> {
     let name = event.rsplit('.').next().unwrap_or(event);
     let of_source = PAIRS.iter().filter(|pair| pair.source == source);

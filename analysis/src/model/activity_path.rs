@@ -19,14 +19,14 @@ use nettrace_parser::Guid;
 use nettrace_parser::internal::first;
 use std::fmt::Write;
 
-/// Summand that tells paths from other GUIDs.
+/// Number that is added to a checksum, and thereby tells paths from other GUIDs.
 const MARK: u32 = 0x599d_99ad;
 const NUMBER_BYTES: usize = 12;
 const PREFIX: u8 = 11;
 const MULTIPLE_BYTES: u8 = 12;
 
 /// Returns the path in an activity id, such as `//1/1/5`, or `/#17178/1/5` with a process id;
-/// `None` for other GUIDs. The check is less strict without `process_id`.
+/// `None` for other GUIDs. Without `process_id`, the check is less strict.
 pub(crate) fn activity_path(id: Guid, process_id: Option<u64>) -> Option<String> {
     let bytes = id.to_bytes();
     let [one, two, three, last]: [u32; 4] = first(&bytes)?;
@@ -90,7 +90,7 @@ fn append(path: &mut String, separator: char, number: u32) {
     let _ = write!(path, "{separator}{number}");
 }
 
-/// Returns the path of the parent activity: `//1` for `//1/5`.
+/// Returns the path of the parent activity, such as `//1` for `//1/5`.
 pub(crate) fn parent_path(path: &str) -> Option<&str> {
     let (parent, _) = path.rsplit_once(['/', '$'])?;
     (parent.len() > 1).then_some(parent)
@@ -100,7 +100,7 @@ pub(crate) fn parent_path(path: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    /// Makes a GUID with numbers in nibbles, and their sum.
+    /// Makes a GUID from numbers in nibbles, with their checksum.
     fn id(numbers: [u8; NUMBER_BYTES], process_id: u32) -> Guid {
         let words: [u32; 3] = first(&numbers).unwrap();
         let sum = words.into_iter().fold(MARK, u32::wrapping_add);

@@ -14,11 +14,11 @@
 use super::type_name::opening_bracket;
 use super::waits::stored_type;
 
-/// Maximum nesting of generic arguments, more than compilers generate.
+/// Maximum nesting of generic arguments, which is more than compilers generate.
 const MAX_DEPTH: usize = 16;
 
-/// Assemblies with names such as `System.Private.CoreLib`, without the prefix, for which the
-/// compiler writes `S_P_`.
+/// Names of assemblies that begin with `System.Private.`, such as `System.Private.CoreLib`. They
+/// are listed without this beginning, for which the compiler writes `S_P_`.
 const PRIVATE: &[&str] = &[
     "CoreLib",
     "TypeLoader",
@@ -31,7 +31,7 @@ const PRIVATE: &[&str] = &[
     "Xml",
 ];
 
-/// Linker name of `System.__Canon`, which stands for any reference type.
+/// Name in the linker's symbols for `System.__Canon`, which stands for any reference type.
 const CANON: &str = "System___Canon";
 const CANON_MARK: &str = "\u{1}";
 
@@ -44,8 +44,8 @@ pub(super) struct AotName {
 }
 
 impl AotName {
-    /// Reads the name of a managed method from a symbol; `None` for other symbols. `image`: file
-    /// name of the program.
+    /// Reads the name of a managed method from a symbol; `None` for other symbols. `image` is the
+    /// file name of the program.
     pub(super) fn parse(symbol: &str, image: &str) -> Option<AotName> {
         let own = image.split('.').next().unwrap_or(image);
         let own: String =
@@ -73,7 +73,8 @@ impl AotName {
     }
 }
 
-/// Returns the text of the type, the name of a generated type nested in it, and the method.
+/// Returns the text of the type, the name of a generated type that is nested in it, and the name of
+/// the method.
 fn parts(text: &str) -> Option<(&str, String, String)> {
     // A lambda: `TYPE___c___Main_b__5_0`, `TYPE___c__DisplayClass5_0___Main_b__1`.
     if let Some((before, number)) = text.rsplit_once("_b__")
@@ -109,7 +110,7 @@ fn parts(text: &str) -> Option<(&str, String, String)> {
     }
 }
 
-/// Returns a name without the number of the overload: `Wait` for `Wait_4`.
+/// Returns a method's name without the number of its overload: `Wait` for `Wait_4`.
 fn without_overload(text: &str) -> &str {
     let rest = text.trim_end_matches(|c: char| c.is_ascii_digit());
     match rest.strip_suffix('_') {
@@ -121,7 +122,8 @@ fn without_overload(text: &str) -> &str {
     }
 }
 
-/// Returns the positions of all `__` outside of brackets. Three underscores have two.
+/// Returns the positions of all `__` outside of brackets. Three underscores in a row have two such
+/// positions.
 fn separators(text: &str) -> impl Iterator<Item = usize> {
     let (mut depth, mut last) = (0usize, '\0');
     text.char_indices().filter_map(move |(at, c)| {
@@ -136,7 +138,8 @@ fn separators(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Splits a text into assembly and type.
+/// Splits a text into the name of the assembly and the type. `own` is the name of the program's own
+/// assembly.
 fn split_module<'t>(text: &'t str, own: &str) -> (String, &'t str) {
     if let Some(rest) = text.strip_prefix("S_P_") {
         for name in PRIVATE {
@@ -160,7 +163,7 @@ fn split_module<'t>(text: &'t str, own: &str) -> (String, &'t str) {
     }
 }
 
-/// Returns a type in the notation of the runtime's events.
+/// Returns the name of a type in the notation of the runtime's events.
 fn type_of(text: &str, depth: usize) -> String {
     if depth > MAX_DEPTH {
         return text.to_owned();

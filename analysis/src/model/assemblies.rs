@@ -10,7 +10,7 @@ use super::names::shorten;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 
-/// An assembly of a process.
+/// An assembly that a process has loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -19,15 +19,15 @@ pub(crate) struct Assembly {
     pub assembly_id: u64,
     /// Id of the assembly's domain.
     pub domain_id: u64,
-    /// Full name: `System.Console, Version=10.0.0.0, Culture=neutral,
+    /// Full name, such as `System.Console, Version=10.0.0.0, Culture=neutral,
     /// PublicKeyToken=b03f5f7f11d50a3a`.
     pub name: String,
 }
 
-/// Beginnings of the full name of the runtime's own assembly.
+/// Beginnings of the full names that the runtime's own assembly may have.
 const CORE: [&str; 2] = ["System.Private.CoreLib,", "mscorlib,"];
 
-/// Returns whether a full name is the one of the runtime's own assembly.
+/// Returns whether a full name is that of the runtime's own assembly.
 pub(crate) fn is_core(full_name: &str) -> bool {
     CORE.iter().any(|core| full_name.starts_with(core))
 }
@@ -40,11 +40,11 @@ pub(crate) fn is_core(full_name: &str) -> bool {
 pub(crate) struct Domain {
     /// Id by which assemblies refer to the domain.
     pub domain_id: u64,
-    /// Name, such as `clrhost`.
+    /// Name of the domain, such as `clrhost`.
     pub name: String,
 }
 
-/// Assemblies and domains of one process, in the order of the first reports.
+/// Assemblies and domains of one process, in the order in which they were first reported.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Assemblies {
     rows: Vec<Assembly>,
@@ -54,7 +54,7 @@ pub(crate) struct Assemblies {
 }
 
 impl Assemblies {
-    /// Learns from an event; `None` if the event is not one of the [module's table](self).
+    /// Adds what an event reports; `None` if the event is not in the [module's table](self).
     pub(crate) fn learn(&mut self, event: &Event<'_>) -> Option<()> {
         let is_assembly = match (event.known_provider(), event.id()) {
             (KnownProvider::Runtime, 154 | 155) | (KnownProvider::Rundown, 155 | 156) => true,

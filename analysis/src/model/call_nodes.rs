@@ -1,8 +1,8 @@
 //! Tree of calls, with totals for each node.
 //!
-//! Deep stacks on thousands of threads would make millions of nodes, so a tree has a maximum
-//! number. Below a node for which there is no room, all deeper calls are merged into one node,
-//! `(deeper)`.
+//! Deep stacks on thousands of threads would make millions of nodes, so the number of a tree's
+//! nodes is limited. Below a node for which there is no room, all deeper calls are merged into one
+//! node, `(deeper)`.
 
 use super::handle::{FrameHandle, TextHandle, ThreadHandle};
 use super::hash::NumberMap;
@@ -10,7 +10,7 @@ use super::profile::Totals;
 use super::sample::Kind;
 use std::cmp::Ordering;
 
-/// Thread, frame or group that a node of the tree represents.
+/// What a node of the tree represents: a thread, a frame or a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Call {
     /// A thread, above its outermost frames.
@@ -31,15 +31,16 @@ impl Call {
 }
 
 /// Maximum number of nodes in a tree, not counting `(deeper)`. Real traces of several gigabytes
-/// have fewer. A node takes about 300 bytes until the tree is written.
+/// have fewer. In memory, a node takes about 300 bytes until the tree is written.
 const MAX_TREE_NODES: usize = 1 << 18;
-/// Maximum number of `(deeper)` nodes. After that, deeper calls count for their caller.
+/// Maximum number of `(deeper)` nodes. If there are more, deeper calls count for their caller.
 const MAX_DEEPER_NODES: usize = MAX_TREE_NODES / 8;
-/// Depths up to which all paths get nodes, one round after the other, if there is not room for all.
+/// Depths up to which all paths get nodes, one round after the other, if there is no room for all
+/// calls.
 const ROUNDS: [usize; 7] = [8, 32, 128, 512, 2048, 8192, usize::MAX];
 
-/// A call with its totals. *Self* counts samples that end at the node, *total* also samples that
-/// end below.
+/// A call with its totals. *Self* counts the samples that end at the node. *Total* also counts
+/// those that end below it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CallNode {
     /// Call that the node represents; `None` for the root.
@@ -50,23 +51,24 @@ pub(crate) struct CallNode {
     pub(crate) total_weight: u64,
 }
 
-/// Tree of calls. Node 0 is the root.
+/// Tree of calls. The node with index 0 is the root.
 #[derive(Debug)]
 pub(crate) struct CallNodes {
     nodes: Vec<CallNode>,
     children: NumberMap<(usize, Call), usize>,
     most: usize,
     deeper: usize,
-    /// Totals of samples that end at a `(deeper)` node, or would if there were room for one.
+    /// Totals of samples that end at a `(deeper)` node, or would end there if there were room for
+    /// one.
     left_out: Totals,
 }
 
 impl CallNodes {
-    /// Maximum number of nodes of [`CallNodes::for_paths`], not counting `(deeper)`.
+    /// Maximum number of nodes in a tree of [`CallNodes::for_paths`], not counting `(deeper)`.
     pub(crate) const MAX_NODES: usize = MAX_TREE_NODES;
 
-    /// Creates a tree for `paths`, which the caller adds afterwards. If the paths may be too many,
-    /// all get nodes for their outermost calls before any gets deeper ones.
+    /// Creates a tree for `paths`, which the caller adds afterwards. If there may be too many
+    /// paths, all of them get nodes for their outermost calls before any gets deeper ones.
     pub(crate) fn for_paths<P, I>(paths: impl Fn() -> P) -> CallNodes
     where
         P: Iterator<Item = I>,
@@ -75,7 +77,7 @@ impl CallNodes {
         CallNodes::within(MAX_TREE_NODES, paths)
     }
 
-    /// Creates a tree for `paths` of at most `most` nodes, not counting `(deeper)`.
+    /// Creates a tree for `paths` that has at most `most` nodes, not counting `(deeper)`.
     pub(crate) fn within<P, I>(most: usize, paths: impl Fn() -> P) -> CallNodes
     where
         P: Iterator<Item = I>,
@@ -107,7 +109,7 @@ impl CallNodes {
         self.nodes.len().saturating_sub(self.deeper) >= self.most
     }
 
-    /// Returns the child of a node, if it exists or there is room for it.
+    /// Returns the child of a node, which is added if there is room for it.
     fn child(&mut self, at: usize, call: Call) -> Option<usize> {
         if let Some(child) = self.children.get(&(at, call)) {
             return Some(*child);
@@ -124,7 +126,7 @@ impl CallNodes {
         Some(child)
     }
 
-    /// Returns the deepest node on a path that exists or for which there is room.
+    /// Returns the deepest node on a path. Nodes of the path are added as long as there is room.
     fn last(&mut self, path: impl Iterator<Item = Call>) -> usize {
         let mut at = 0;
         for call in path {
@@ -134,7 +136,7 @@ impl CallNodes {
         at
     }
 
-    /// Returns the number of calls on a path that have nodes, for callers that keep their own
+    /// Returns the number of calls on a path that have nodes. It is for callers that keep their own
     /// nodes.
     #[cfg(any(feature = "firefox", test))]
     pub(crate) fn fitting(&mut self, path: impl Iterator<Item = Call>) -> usize {
@@ -152,8 +154,8 @@ impl CallNodes {
         &self.left_out
     }
 
-    /// Adds samples at the end of `path`, which starts with the outermost call. Returns the last
-    /// node.
+    /// Adds the totals of samples at the end of `path`, which starts with the outermost call.
+    /// Returns the last node.
     pub(crate) fn add(&mut self, path: impl Iterator<Item = Call>, totals: &Totals) -> usize {
         let mut at = 0;
         self.pass(at, totals);
@@ -200,12 +202,12 @@ impl CallNodes {
         Some(at)
     }
 
-    /// Returns the node at an index; an empty one if there is none.
+    /// Returns the node at an index; an empty node if there is none.
     pub(crate) fn node(&self, at: usize) -> CallNode {
         self.nodes.get(at).copied().unwrap_or_default()
     }
 
-    /// Returns the sum of `self_of` over each node and all nodes below.
+    /// Returns, for each node, the sum of `self_of` over the node and all nodes below it.
     pub(crate) fn totals(&self, self_of: &[u64]) -> Vec<u64> {
         let mut totals = self_of.to_vec();
         totals.resize(self.nodes.len(), 0);
@@ -222,7 +224,8 @@ impl CallNodes {
         totals
     }
 
-    /// Returns the parent of each node, which has a lower number; 0 for the root.
+    /// Returns the index of each node's parent, which is lower than that of the node; 0 for the
+    /// root.
     #[cfg(any(test, feature = "page"))]
     pub(crate) fn parents(&self) -> Vec<usize> {
         let mut parents = vec![0; self.nodes.len()];

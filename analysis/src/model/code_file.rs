@@ -1,13 +1,13 @@
-//! Files with native code, which symbol files can name.
+//! Files with native code, to which symbol files can give names of functions.
 
-/// A file with native code in a process's memory.
+/// A file with native code that is in a process's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CodeFile<'p> {
-    /// Path, as stored in the trace.
+    /// Path of the file, as the trace stores it.
     pub path: &'p str,
-    /// Build id in hexadecimal, if the trace has one.
+    /// Build id of the file in hexadecimal, if the trace has one.
     pub build_id: Option<&'p str>,
-    /// Whether the runtime reported the file as compiled ahead of time (NativeAOT).
+    /// Whether the file was compiled ahead of time (NativeAOT), according to the runtime.
     pub is_compiled_ahead: bool,
 }

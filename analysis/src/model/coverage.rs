@@ -1,15 +1,15 @@
-//! Counts frames with and without names, and tells the remedy if many have none.
+//! Counts frames with and without names, and finds a remedy if many have none.
 
-/// Numbers of frames with names, and facts that explain missing ones.
+/// Numbers of frames with and without names, and facts that explain why names are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Coverage {
-    /// Number of frames of the distinct stacks.
+    /// Number of frames in all distinct stacks.
     pub frames: u64,
-    /// Number of frames with a name.
+    /// Number of these frames that have a name.
     pub named: u64,
-    /// Number of frames with a guessed name, which `named` includes.
+    /// Number of these frames with a guessed name. They are also counted in `named`.
     pub guessed: u64,
     /// Whether the trace has a rundown, the list of methods that runtimes write when a session
     /// ends.
@@ -19,7 +19,8 @@ pub struct Coverage {
     /// Whether the trace reports mapped files, as recorders of operating systems do
     /// (version 6).
     pub has_mappings: bool,
-    /// Whether code was compiled ahead of time (NativeAOT). The runtime names none of its methods.
+    /// Whether code of the process was compiled ahead of time (NativeAOT). The runtime names no
+    /// methods of such code.
     pub is_compiled_ahead: bool,
 }
 
@@ -29,35 +30,36 @@ pub struct Coverage {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum MissingNames {
-    /// Nothing in the trace describes the code at their addresses.
+    /// The trace does not describe the code at their addresses.
     NotDescribed,
     /// The process was compiled ahead of time, and its runtime reports no methods.
     CompiledAhead,
-    /// The recorder stored no symbols.
+    /// The recorder stored no symbols of native code.
     NoSymbols,
-    /// The trace has no rundown.
+    /// The trace has no rundown, so methods that existed before are not named.
     NoRundown,
 }
 
-/// Remedy for frames without names.
+/// What the user can do about frames without names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum NamesRemedy {
-    /// Symbols: the folder of the program and of the symbols that were stripped from the program.
+    /// Pass symbols: the folder of the program, and the symbols that were stripped from the
+    /// program.
     Symbols,
-    /// A perf map, which .NET writes if `DOTNET_PerfMapEnabled` is set.
+    /// Pass a perf map, which .NET writes if `DOTNET_PerfMapEnabled` is set.
     PerfMap,
-    /// A session with a rundown, which needs a stop before the process ends.
+    /// Record with a rundown, for which the session must be stopped before the process ends.
     EarlierStop,
-    /// A recording with a rundown.
+    /// Record with a rundown.
     Rundown,
-    /// A recording with a rundown or, if the process is one of NativeAOT, symbols.
+    /// Record with a rundown or, if the process is one of NativeAOT, pass symbols.
     RundownOrSymbols,
 }
 
-/// Reason why frames have no names, and the remedy.
+/// Reason why frames have no names, and what to do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -66,7 +68,7 @@ pub struct NamesAdvice {
     pub percent: u64,
     /// Reason why names are missing.
     pub why: MissingNames,
-    /// Remedy; `None` if none is known.
+    /// What to do about it; `None` if no remedy is known.
     pub remedy: Option<NamesRemedy>,
 }
 
@@ -92,8 +94,8 @@ impl Coverage {
         Some((percent, why))
     }
 
-    /// Returns advice for users if many frames lack names. `is_complete`: the trace is not cut
-    /// short.
+    /// Returns advice for users if many frames lack names. `is_complete` says that the trace has
+    /// its end.
     pub fn advice(&self, is_complete: bool) -> Option<NamesAdvice> {
         let (percent, why) = self.missing()?;
         let remedy = match why {

@@ -19,27 +19,28 @@ use super::profile::{ProfileKey, Totals};
 use super::sample::{Kind, Mode, Sample};
 use std::collections::VecDeque;
 
-/// Maximum weight of a sample whose thread was left out of the next round, in periods.
+/// Maximum weight of a sample in periods, if its thread was left out of the next round.
 const MAX_PERIODS: u64 = 5;
-/// Maximum distance of two consecutive samples of an operating system, in periods. Processors are
-/// not sampled exactly once per period.
+/// Maximum time between two consecutive samples of an operating system, in periods. It is more than
+/// one, because processors are not sampled exactly once per period.
 const JITTER: u64 = 2;
-/// Number of gaps whose median is the period.
+/// Number of gaps between samples whose median is taken as the period.
 const MEASURED_GAPS: usize = 1024;
-/// Maximum number of samples that wait for the period. Few gaps can be measured in a trace whose
-/// clock hardly advances.
+/// Maximum number of samples that are kept until the period is known. There is a maximum, because
+/// few gaps can be measured in a trace whose clock hardly advances.
 const MAX_EARLY_SAMPLES: usize = 64 * MEASURED_GAPS;
 
-/// Newest sample of a thread, whose weight is not known yet, and equal samples directly before.
+/// Newest sample of a thread, whose weight is not known yet, and the equal samples directly before
+/// it.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     nanos: i64,
     stack: StackHandle,
-    /// `None` if there is no sample.
+    /// Mode of the samples; `None` if there is no sample.
     mode: Option<Mode>,
-    /// Round in which the sample was taken.
+    /// Round in which the newest sample was taken.
     round: u32,
-    /// Number of samples before the newest.
+    /// Number of samples before the newest one.
     before: u64,
     first_nanos: i64,
     weight: u64,
@@ -69,7 +70,7 @@ impl Open {
         }
     }
 
-    /// Adds the thread's next sample. Samples whose weight is then known are passed to `out`.
+    /// Adds the thread's next sample. Passes samples to `out` if their weight is known now.
     #[inline(always)]
     fn follow<E>(
         &mut self,
@@ -99,7 +100,7 @@ impl Open {
         out(weighed)
     }
 
-    /// Returns all samples of the group. `weight`: the weight of the newest.
+    /// Returns all samples of the group. `weight` is the weight of the newest one.
     #[inline(always)]
     fn weighed(&self, thread: ThreadHandle, mode: Mode, weight: u64) -> Weighed {
         let Open { nanos, stack, before, first_nanos, .. } = *self;
@@ -109,11 +110,11 @@ impl Open {
     }
 }
 
-/// Time from a sample of a thread to the next.
+/// Time from one sample of a thread to the next one.
 #[derive(Debug, Clone, Copy)]
 struct Gap {
     nanos: u64,
-    /// Whether a round in between left out the thread.
+    /// Whether a round in between left the thread out.
     is_left_out: bool,
 }
 
@@ -132,7 +133,8 @@ pub(crate) struct Weighed {
 }
 
 impl Weighed {
-    /// Returns the samples as one with their number as count and the time of the first.
+    /// Returns the samples as a single one, which has their number as count and the time of the
+    /// first.
     pub(crate) fn sample(&self) -> Sample {
         let Weighed { thread, stack, mode, count, weight, first_nanos, .. } = *self;
         Sample {
@@ -147,14 +149,14 @@ impl Weighed {
         }
     }
 
-    /// Returns the key of the samples' row in a profile.
+    /// Returns the key of the profile's row to which the samples belong.
     #[inline]
     pub(crate) fn key(&self) -> ProfileKey {
         let Weighed { thread, stack, mode, .. } = *self;
         ProfileKey { kind: Kind::Cpu, thread, stack, mode, label: None }
     }
 
-    /// Returns the samples' totals for a profile.
+    /// Returns the totals of the samples, to be added to a profile.
     #[inline]
     pub(crate) fn totals(&self) -> Totals {
         let Weighed { count, weight, first_nanos, last_nanos, .. } = *self;
@@ -162,18 +164,18 @@ impl Weighed {
     }
 }
 
-/// Weights of the CPU samples of a trace, computed as the samples come.
+/// Computes the weights of CPU samples while the samples arrive.
 #[derive(Debug)]
 pub(crate) struct CpuWeights {
     /// Newest sample of each thread, by the thread's index.
     open: Vec<Open>,
-    /// Samples with their gaps, until the period is known.
+    /// First samples with the gaps after them, which are kept until the period is known.
     early: VecDeque<(Weighed, Gap)>,
     gaps: Vec<u64>,
     /// Number of the sampler's current round.
     round: u32,
     period_nanos: Option<u64>,
-    /// Period in the stream's header.
+    /// Period according to the stream's header, in nanoseconds.
     expected_nanos: Option<u64>,
     /// Whether an operating system took all samples so far.
     is_on_cpu: bool,
@@ -198,7 +200,7 @@ impl CpuWeights {
         }
     }
 
-    /// Sets the period in the stream's header.
+    /// Sets the period that the stream's header contains.
     pub(crate) fn expect(&mut self, nanos: u64) {
         self.expected_nanos = Some(nanos).filter(|nanos| *nanos > 0);
     }
@@ -213,8 +215,8 @@ impl CpuWeights {
         self.period_nanos
     }
 
-    /// Adds a sample. Samples whose weight is then known are passed to `out`, in time order for
-    /// each thread.
+    /// Adds a sample. Passes samples to `out` if their weight is known now, in time order for each
+    /// thread.
     #[inline(always)]
     pub(crate) fn add<E>(
         &mut self,
@@ -238,7 +240,7 @@ impl CpuWeights {
         }
     }
 
-    /// Adds a thread's first sample, or one before the period is known.
+    /// Adds a sample that is the first of its thread, or comes before the period is known.
     #[cold]
     #[inline(never)]
     fn add_early<E>(
@@ -302,7 +304,7 @@ impl CpuWeights {
         })
     }
 
-    /// Passes all remaining samples to `out`, at the end of the trace.
+    /// Passes all samples that are left to `out`, at the end of the trace.
     pub(crate) fn finish<E>(
         &mut self,
         mut out: impl FnMut(Weighed) -> Result<(), E>,
@@ -319,8 +321,8 @@ impl CpuWeights {
     }
 }
 
-/// Returns whether a thread has a time without samples between a sample of this weight and the
-/// next, `gap` nanoseconds later.
+/// Returns whether a thread has a time without samples between a sample with this weight and the
+/// next one, which comes `gap` nanoseconds later.
 #[inline(always)]
 pub(crate) fn is_sample_gap(mode: Mode, gap: u64, weight: u64) -> bool {
     match mode {

@@ -11,32 +11,34 @@ use super::hash::NumberMap;
 use super::names::RUNTIME_FRAMES;
 use super::stacks::Stacks;
 
-/// Treatment of stacks that have lost their callers.
+/// What to do with stacks that have lost their callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 #[non_exhaustive]
 pub enum CutStacks {
-    /// Takes certain callers from the thread's previous stack, and marks stacks without certain
-    /// ones.
+    /// Takes the callers from the thread's previous stack if they are certain, and marks other
+    /// stacks.
     #[default]
     Repair,
-    /// Puts a frame `(callers cut off at 100 frames)` in the place of the callers.
+    /// Marks the stacks: puts a frame `(callers cut off at 100 frames)` in the place of the
+    /// callers.
     Mark,
-    /// Leaves stacks as they are.
+    /// Leaves the stacks as they are.
     Keep,
 }
 
-/// Minimum number of outermost frames that the thread's previous stack must contain.
+/// Minimum number of a cut stack's outermost frames that the thread's previous stack must contain
+/// for a repair.
 const MIN_EQUAL_FRAMES: usize = 32;
 
 /// Maximum number of frames of a repaired stack.
 const MAX_REPAIRED_FRAMES: usize = 4096;
 
-/// Repairs cut stacks. Memory is bounded by the numbers of threads and of distinct stacks.
+/// Repairs cut stacks. Memory is bounded by the number of threads and of distinct stacks.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Repairs {
     pub(super) how: CutStacks,
-    /// Latest stack of each thread: first of CPU samples, then of other events. The two are apart
-    /// so that the samples do not depend on which other events are read.
+    /// Latest stack of each thread: first of CPU samples, then of other events. They are kept
+    /// separately, so that samples do not depend on which other events are read.
     latest: [Vec<Option<StackHandle>>; 2],
     /// Repaired stack, by the cut stack and the thread's previous stack.
     known: NumberMap<(u32, u32), StackHandle>,
@@ -70,7 +72,8 @@ impl Repairs {
         latest.get_mut(index)
     }
 
-    /// Returns the stack with its lost callers if these are certain, or else `stack`.
+    /// Returns the stack completed by its lost callers, if these are certain; otherwise returns
+    /// `stack`.
     #[inline]
     pub(super) fn with_callers(
         &mut self,
@@ -117,8 +120,8 @@ impl Repairs {
     }
 }
 
-/// Returns the callers of a cut stack if the outermost frames occur once in the previous stack. The
-/// callers are empty if the stack is whole.
+/// Returns the callers of a cut stack if its outermost frames occur exactly once in the previous
+/// stack. There are no callers if the stack turns out to be whole.
 fn callers<'a>(cut: &[u64], before: &'a [u64]) -> Option<&'a [u64]> {
     let outermost = cut.get(cut.len().checked_sub(MIN_EQUAL_FRAMES)?..)?;
     let mut places = before.windows(MIN_EQUAL_FRAMES).enumerate();
@@ -142,8 +145,8 @@ mod tests {
         stacks.intern(ProcessHandle(0), 1, Stack::new(&bytes, 8), 0)
     }
 
-    /// Returns the stacks of one thread, in the order of time, after repair. Innermost frames are
-    /// first.
+    /// Returns the stacks of one thread after repair, in the order of time. Stacks have their
+    /// innermost frame first.
     fn repaired(how: CutStacks, rows: &[Vec<u64>]) -> Vec<Vec<u64>> {
         let (mut stacks, mut repairs) = (Stacks::default(), Repairs { how, ..Repairs::default() });
         let of = |row: &Vec<u64>| {
@@ -155,7 +158,7 @@ mod tests {
         rows.iter().map(of).collect()
     }
 
-    /// Returns the innermost 100 frames of a stack of `depth` frames.
+    /// Returns the innermost 100 frames of a stack that is `depth` frames deep.
     fn deep(depth: u64) -> Vec<u64> {
         (1..=depth).rev().take(RUNTIME_FRAMES).collect()
     }

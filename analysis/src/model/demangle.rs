@@ -12,10 +12,11 @@
 //! | `Shop+load@12` . `MoveNext` (F#) | `Shop.load` |
 //! | `Shop+step@7-1` . `Invoke` (F#, a closure of line 7) | `Shop.step.closure_7_1` |
 
-/// Maximum nesting of generated names, more than compilers generate.
+/// Maximum nesting of generated names, which is more than compilers generate.
 const MAX_DEPTH: usize = 16;
 
-/// Removes compiler-generated parts from a type's segments and a method's name.
+/// Removes the parts that compilers generate from the segments of a type's name, and from a
+/// method's name.
 pub(crate) fn demangle(segments: &mut Vec<String>, method: &mut String) {
     let mut inner: Vec<String> = Vec::new();
     let mut is_closure = false;
@@ -75,8 +76,8 @@ pub(crate) fn demangle_type(segments: &mut Vec<String>) {
     *segments = shown.collect::<Vec<String>>();
 }
 
-/// Makes the name of a method readable that stands without its type, as in events of tasks:
-/// `<Run>b__0` or `<Run>d__4`.
+/// Makes the name of a method readable that stands without its type, such as `<Run>b__0` or
+/// `<Run>d__4` in events of tasks.
 pub(crate) fn demangle_alone(name: &str) -> String {
     match of_type(name) {
         TypeKind::StateMachine(name) => name,
@@ -85,31 +86,33 @@ pub(crate) fn demangle_alone(name: &str) -> String {
 }
 
 enum TypeKind {
-    /// A type in source code.
+    /// A type that is written in source code.
     Written,
     /// A closure class, which holds the state of lambdas.
     Closure,
-    /// A type in source code with the modifier `file`.
+    /// A type that is written in source code with the modifier `file`.
     FileLocal(String),
     /// The state machine of an async method or iterator with this name.
     StateMachine(String),
-    /// A closure or state machine of F#: the function around it, and a name with the line,
-    /// `closure_12_3`.
+    /// A closure or a state machine of F#: the function around it, and a name with the line, such
+    /// as `closure_12_3`.
     FSharp(String, String),
 }
 
 /// Number of hexadecimal digits in the name of a file-local type.
 const FILE_DIGITS: usize = 64;
 
-/// Returns the name of a file-local type: `Hidden` for `F`, 64 digits and `__Hidden`.
+/// Returns the name of a file-local type in source code. The runtime's name is `F`, 64 digits and
+/// `__Hidden` for `Hidden`.
 fn file_local(tail: &str) -> Option<&str> {
     let (digits, name) = tail.strip_prefix('F')?.split_at_checked(FILE_DIGITS)?;
     let name = name.strip_prefix("__").filter(|name| !name.is_empty())?;
     digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then_some(name)
 }
 
-/// Returns the function and a name with the line, `closure_7_1`, for `step@7-1`. F# names closures
-/// and state machines by function, line, and number in the line.
+/// Returns the function around a closure or a state machine of F#, and a name with the line: `step`
+/// and `closure_7_1` for `step@7-1`. F# names these types by function, line, and number in the
+/// line.
 pub(crate) fn of_fsharp(segment: &str) -> Option<(&str, String)> {
     let segment = segment.split(['<', '`']).next().unwrap_or(segment);
     let (name, place) = segment.rsplit_once('@').filter(|(name, _)| !name.is_empty())?;
@@ -154,7 +157,7 @@ fn of_method(name: &str, depth: usize) -> String {
     name.to_owned()
 }
 
-/// Splits `<inside>tail`, with balanced brackets, into `inside` and `tail`.
+/// Splits `<inside>tail` into `inside` and `tail`. The brackets must be balanced.
 pub(crate) fn mangled(name: &str) -> Option<(&str, &str)> {
     let rest = name.strip_prefix('<')?;
     let mut depth = 1usize;

@@ -15,17 +15,18 @@ use super::texts::Texts;
 use std::collections::HashMap;
 use std::ops::Deref;
 
-/// Maximum number of different endpoints.
+/// Maximum number of different endpoints that are kept.
 const MAX_ENDPOINTS: usize = 1_000;
-/// Maximum number of innermost frames that write the event of a start. Loggers have many.
+/// Maximum number of innermost frames that belong to the writing of a start event. Loggers have
+/// many.
 const MAX_WRITING_FRAMES: usize = 32;
 /// Type of the methods that ASP.NET Core compiles around handlers.
 const COMPILED_TYPE: &str = "dynamicClass";
 /// Beginning of the names of the methods that ASP.NET Core compiles around handlers.
 const COMPILED_METHOD: &str = "lambda_method";
-/// Beginnings of the namespaces of methods between the middleware and a handler.
+/// Beginnings of the namespaces whose methods lie between the middleware and a handler.
 const BETWEEN: [&str; 2] = ["Microsoft.AspNetCore", "System.Runtime.CompilerServices"];
-/// Types and beginnings of methods below which a failed request runs through the application once
+/// Types, and beginnings of method names, below which the application handles a failed request once
 /// more.
 const RUN_AGAIN: [(&str, &str); 2] =
     [("ExceptionHandlerMiddlewareImpl", "HandleException"), ("StatusCodePagesExtensions", "")];
@@ -36,14 +37,15 @@ pub(crate) fn is_compiled_handler(frame: &Frame) -> bool {
     frame.type_name == COMPILED_TYPE && frame.method.starts_with(COMPILED_METHOD)
 }
 
-/// Endpoints of the requests that stacks belong to. Memory is bounded by the number of threads and
-/// stacks.
+/// Finds the endpoints of the requests to which stacks belong. Memory is bounded by the number of
+/// threads and stacks.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Endpoints {
     names: Texts,
     /// Latest request that started on each thread.
     newest: HashMap<ThreadHandle, BegunEndpoint>,
-    /// Endpoint of the requests in which each stack was seen; `None` if there are several.
+    /// Endpoint of the requests in which each stack occurred; `None` if there are several
+    /// endpoints.
     seen: HashMap<StackHandle, Option<TextHandle>>,
 }
 
@@ -51,13 +53,13 @@ pub(super) struct Endpoints {
 struct BegunEndpoint {
     endpoint: TextHandle,
     start: StackHandle,
-    /// Stack that was examined last, because most samples repeat the stack before.
+    /// Stack that was examined last, because most samples have the same stack as the one before.
     last: StackHandle,
 }
 
 impl Endpoints {
-    /// Records that a thread works for a request of an endpoint from now on. `start`: stack of the
-    /// event that starts the request.
+    /// Records that a thread works for a request to an endpoint from now on. `start` is the stack
+    /// of the event that starts the request.
     pub(super) fn started(&mut self, thread: ThreadHandle, endpoint: &str, start: StackHandle) {
         let Some(endpoint) = self.names.intern_up_to(endpoint, MAX_ENDPOINTS) else {
             self.newest.remove(&thread);
@@ -66,7 +68,7 @@ impl Endpoints {
         self.newest.insert(thread, BegunEndpoint { endpoint, start, last: start });
     }
 
-    /// Adds a stack of a thread.
+    /// Adds a stack of a thread to the endpoint of the thread's request.
     #[inline]
     pub(super) fn saw(&mut self, thread: ThreadHandle, stack: StackHandle, stacks: &Stacks) {
         if !self.newest.is_empty() {
@@ -88,7 +90,8 @@ impl Endpoints {
         }
     }
 
-    /// Returns the stacks of requests, each with its endpoint; `None` if there are several.
+    /// Returns the stacks of requests, each with its endpoint; `None` if there are several
+    /// endpoints.
     pub(super) fn seen(&self) -> impl Iterator<Item = (StackHandle, Option<TextHandle>)> {
         self.seen.iter().map(|(stack, endpoint)| (*stack, *endpoint))
     }
@@ -98,7 +101,7 @@ impl Endpoints {
     }
 }
 
-/// Returns the handlers in a stack's frames, which are innermost first.
+/// Returns the handlers of requests among a stack's frames, which are innermost first.
 pub(super) fn handlers<'f>(frames: &[&'f Frame]) -> Vec<&'f Frame> {
     let mut found = Vec::new();
     let at = frames.iter().position(|frame| frame.type_name == "EndpointMiddleware");
@@ -123,14 +126,14 @@ pub(super) fn handlers<'f>(frames: &[&'f Frame]) -> Vec<&'f Frame> {
     found
 }
 
-/// Returns a text that all frames of one method share.
+/// Returns a key that all frames of one method share.
 pub(super) fn method_key(frame: &Frame) -> String {
     let method = frame.caller_method();
     format!("{}!{}.{}.{method}", frame.module, frame.namespace, frame.type_name)
 }
 
-/// Endpoint of a web application that a method serves. As a text and in JSON, the endpoint alone:
-/// `GET /cart`.
+/// An endpoint of a web application, and the method that serves it. As a text and in JSON, it is
+/// the endpoint alone: `GET /cart`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServedEndpoint {
     endpoint: String,
@@ -178,7 +181,7 @@ mod tests {
     use super::*;
     use nettrace_parser::Stack;
 
-    /// Returns the handlers in a stack of `MODULE!TYPE::METHOD`, innermost first.
+    /// Returns the handlers in a stack of methods `MODULE!TYPE::METHOD`, innermost first.
     fn handlers_of(stack: &[&str]) -> Vec<String> {
         let frame = |text: &&str| {
             let (module, name) = text.split_once('!').unwrap();

@@ -14,16 +14,18 @@ pub struct Filter {
     pub processes: Vec<u64>,
     /// Earliest accepted time, in nanoseconds since the session's start.
     pub from_nanos: Option<i64>,
-    /// End of the accepted times, exclusive, in nanoseconds since the session's start.
+    /// End of the accepted times, in nanoseconds since the session's start. The end itself is not
+    /// accepted.
     pub to_nanos: Option<i64>,
-    /// Times in which threads worked for one activity, such as a request, in time order and without
-    /// overlaps: see [`ActivityLine::spans`](crate::report::ActivityLine::spans).
+    /// Accepted spans: times in which threads worked for one activity, such as a request. They are
+    /// in time order and do not overlap: see
+    /// [`ActivityLine::spans`](crate::report::ActivityLine::spans).
     pub spans: Vec<ThreadSpan>,
     /// Pattern that at least one frame must match.
     pub frame: Option<Pattern>,
     /// Pattern that no frame may match.
     pub exclude: Option<Pattern>,
-    /// Accepted states of the thread.
+    /// Accepted states of a sample's thread.
     pub states: Vec<ThreadState>,
 }
 
@@ -35,7 +37,7 @@ pub struct ThreadSpan {
     pub thread_id: u64,
     /// Start, in nanoseconds since the session's start.
     pub from_nanos: i64,
-    /// End, exclusive, in nanoseconds since the session's start.
+    /// End, in nanoseconds since the session's start. The end itself is not included.
     pub to_nanos: i64,
 }
 
@@ -47,26 +49,27 @@ impl ThreadSpan {
 }
 
 impl Filter {
-    /// Returns whether the thread, process and time of a sample are accepted. Frames and states are
-    /// checked after the last event, by [`Resolved::selected`](super::Resolved::selected).
+    /// Returns whether the thread, process and time of a sample are accepted. Conditions on frames
+    /// and states are checked after the last event, by
+    /// [`Resolved::selected`](super::Resolved::selected).
     #[inline]
     pub(crate) fn admits(&self, sample: &Sample, model: &Model) -> bool {
         self.admits_all_moments() || self.admits_moment(sample.thread, sample.nanos, model)
     }
 
-    /// Returns whether all threads, processes and times are accepted.
+    /// Returns whether the filter accepts all threads, processes and times.
     #[inline]
     pub(crate) fn admits_all_moments(&self) -> bool {
         self.admits_all_times() && self.threads.is_empty() && self.processes.is_empty()
     }
 
-    /// Returns whether all times are accepted.
+    /// Returns whether the filter accepts all times.
     #[inline]
     pub(crate) fn admits_all_times(&self) -> bool {
         self.from_nanos.is_none() && self.to_nanos.is_none() && self.spans.is_empty()
     }
 
-    /// Returns whether a thread, its process and a time are accepted.
+    /// Returns whether the filter accepts a thread, its process and a time.
     #[inline]
     pub(crate) fn admits_moment(&self, thread: ThreadHandle, nanos: i64, model: &Model) -> bool {
         self.from_nanos.is_none_or(|from| from <= nanos)

@@ -16,38 +16,41 @@ use super::pattern::Pattern;
 use super::recording::{RECORDING, is_for_recording, is_recording};
 use crate::numbering::Numbering;
 
-/// Frames that are folded. By default none.
+/// Which frames of stacks are folded. By default none are.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Folding {
-    /// Omits code of .NET, of Microsoft's libraries and of the operating system, by module:
-    /// `System.*`, `Microsoft.*`, the runtime's own files, the C library, the kernel. Async methods
-    /// are shown as with [`Folding::is_async`]. Unknown code is kept, except for stubs that omitted
-    /// code calls.
+    /// Whether to omit code of .NET, of Microsoft's libraries and of the operating system. It is
+    /// recognised by its module: `System.*`, `Microsoft.*`, the runtime's own files, the C library,
+    /// the kernel. Async methods are shown as with [`Folding::is_async`]. Unknown code is kept,
+    /// except for stubs that omitted code calls.
     pub is_my_code: bool,
-    /// Pattern for the shown names of the user's code, which replaces the judgement by module. The
-    /// findings of a summary use the pattern, too.
+    /// Pattern for the display names of the user's code. It is used instead of the recognition by
+    /// module, also by the findings of a summary.
     pub my_code: Option<Pattern>,
-    /// Shows an async method as a single frame: merges method and state machine, and omits the code
-    /// that starts or resumes them.
+    /// Whether to show an async method as a single frame: merges the method with its state machine,
+    /// and omits the code that starts or resumes them.
     pub is_async: bool,
-    /// Shows the work of the recording itself in the process as one frame, `(recording)`: turning
-    /// on event sources, writing manifests, polling counters.
+    /// Whether to show the work that the recording itself causes in the process as one frame,
+    /// `(recording)`. This is, for example, turning on event sources, writing manifests, and
+    /// polling counters.
     pub is_recording: bool,
-    /// Shows recursion once: methods that call themselves, and cycles of up to eight methods.
+    /// Whether to show recursion only once: methods that call themselves, and cycles of up to eight
+    /// methods.
     pub is_recursion: bool,
-    /// Groups of frames that are shown under another name. The first matching group is used;
-    /// adjacent frames of one name are merged.
+    /// Groups of frames that are shown under another name. The first group that matches a frame is
+    /// used. Adjacent frames with the same name are merged.
     pub groups: Vec<FrameGroup>,
-    /// Patterns that match the shown names of omitted frames.
+    /// Patterns for the display names of frames that are omitted.
     pub folds: Vec<Pattern>,
-    /// Percentage of the weight of all samples below which a frame is omitted; 0 omits none.
+    /// Minimum share of the weight of all samples that a frame must have, in percent. Other frames
+    /// are omitted; 0 omits none.
     pub least_percent: f64,
 }
 
 impl Folding {
-    /// Returns whether a frame is neither code of the framework, as [`Folding::is_my_code`] finds,
-    /// nor an address about which nothing is known.
+    /// Returns whether a frame is the user's code: neither code of the framework, which
+    /// [`Folding::is_my_code`] recognises, nor an address about which nothing is known.
     pub fn is_own(frame: &Frame) -> bool {
         match frame.origin {
             NameOrigin::Address | NameOrigin::Label => false,
@@ -62,18 +65,18 @@ impl Folding {
 pub struct FrameGroup {
     /// Pattern that must match anywhere in a frame's text.
     pub pattern: Pattern,
-    /// Common name. `$1` is replaced by the match of a regular expression's first group.
+    /// The common name. `$1` stands for the match of a regular expression's first group.
     pub name: String,
 }
 
-/// Maximum number of frames of a recursive cycle.
+/// Maximum number of frames in a cycle of recursive calls.
 const MAX_CYCLE_FRAMES: usize = 8;
 
-/// Text of the frame for stacks without any frame of the user's code.
+/// Text of the frame that stands for a stack without any frame of the user's code.
 pub(super) const NOT_MY_CODE: &str = "(not my code)";
 
-/// Managed modules and namespaces of the framework. A module or namespace below one, after a dot,
-/// belongs to the framework, too.
+/// Managed modules and namespaces of the framework. Those whose names continue one of these after a
+/// dot belong to it, too.
 const FRAMEWORK: &[&str] = &[
     "System",
     "Microsoft",
@@ -85,7 +88,7 @@ const FRAMEWORK: &[&str] = &[
     "dynamicClass",
 ];
 
-/// Beginnings of file names of native framework code.
+/// Beginnings of the file names of native code that belongs to the framework.
 const NATIVE_FRAMEWORK: &[&str] = &[
     "libcoreclr",
     "libclr",
@@ -116,24 +119,24 @@ const NATIVE_FRAMEWORK: &[&str] = &[
     "ntoskrnl.",
 ];
 
-/// Facts about a frame.
+/// Facts about a frame that decide how it is folded.
 #[derive(Debug, Clone, Copy)]
 struct FoldingFacts {
-    /// The frame itself, or the frame of its group.
+    /// The frame itself, or the frame of its group if it has one.
     shown: FrameHandle,
     is_grouped: bool,
     is_folded: bool,
     is_framework: bool,
-    /// Whether the frame stands for all frames that it calls.
+    /// Whether the frame is work of the recording, so that it stands for all frames that it calls.
     is_recording: bool,
     /// Whether the code has neither a name nor a module.
     is_unknown: bool,
-    /// Number of the method.
+    /// Number that identifies the frame's method.
     method: Option<u32>,
     machine_of: Option<u32>,
 }
 
-/// Folds stacks.
+/// Folds stacks as the options say.
 #[derive(Debug)]
 pub(super) struct Folder<'f> {
     options: &'f Folding,
@@ -174,7 +177,7 @@ impl<'f> Folder<'f> {
         })
     }
 
-    /// Adds the next frame. `shown`: the frame itself, or the frame of its group.
+    /// Adds the next frame. `shown` is the frame itself, or the frame of its group.
     pub(super) fn add(
         &mut self,
         frame: &Frame,
@@ -201,7 +204,7 @@ impl<'f> Folder<'f> {
         });
     }
 
-    /// Records the runtime's name of a frame's method.
+    /// Records which method, by the runtime's name, a frame belongs to.
     pub(super) fn method(&mut self, frame: FrameHandle, name: &MethodName<'_>) {
         if !self.options.is_async && !self.options.is_my_code {
             return;
@@ -220,7 +223,7 @@ impl<'f> Folder<'f> {
         self.methods.number(format!("{type_name}\0{method}"))
     }
 
-    /// Returns the remaining frames of a stack, outermost first.
+    /// Returns the frames of a stack that are left after folding, outermost first.
     pub(super) fn fold(&mut self, frames: &[FrameHandle]) -> &[FrameHandle] {
         self.path.frames.clear();
         let facts = |frame: &FrameHandle| self.facts.get(frame.index()).copied();
@@ -259,7 +262,7 @@ impl<'f> Folder<'f> {
         &self.path.frames
     }
 
-    /// Returns the frame for a stack with no remaining frames.
+    /// Returns the frame to show for a stack of which folding leaves no frame.
     pub(super) fn nothing_left(&self) -> Option<Frame> {
         self.options.is_my_code.then(|| Frame::group(NOT_MY_CODE.to_owned(), FrameKind::Managed))
     }
@@ -306,7 +309,7 @@ pub(crate) fn is_framework_module(module: &str) -> bool {
     is_framework_name(module) || NATIVE_FRAMEWORK.iter().any(|begin| module.starts_with(begin))
 }
 
-/// Returns whether a frame is framework code.
+/// Returns whether a frame is code of the framework.
 pub(crate) fn is_framework(frame: &Frame) -> bool {
     let begins = is_framework_name;
     match frame.kind {
@@ -322,7 +325,7 @@ pub(crate) fn is_framework(frame: &Frame) -> bool {
     }
 }
 
-/// Returns whether a frame only starts, suspends or resumes async methods, judged by its shown
+/// Returns whether a frame only starts, suspends or resumes async methods, judging by its display
 /// name.
 #[cfg(feature = "page")]
 pub(crate) fn shows_async(frame: &Frame) -> bool {
@@ -340,7 +343,7 @@ mod tests {
     use super::*;
     use crate::model::{NameOptions, NameStyle};
 
-    /// Returns a stack of (module, type, method) after folding, outermost first.
+    /// Folds a stack of (module, type, method), and returns its texts, outermost first.
     fn folded(options: &Folding, stack: &[(&str, &str, &str)]) -> Vec<String> {
         let mut folder = Folder::new(options).expect("something to fold");
         let mut texts: Vec<String> = Vec::new();

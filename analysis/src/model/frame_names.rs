@@ -35,13 +35,13 @@ pub struct FrameNames<'m> {
 }
 
 impl<'m> FrameNames<'m> {
-    /// Creates an instance for a model of the whole trace.
+    /// Creates a source of names for the events of a trace, given the model of the whole trace.
     pub fn new(model: &'m Model, options: NameOptions) -> FrameNames<'m> {
         FrameNames { resolver: Resolver::new(model, options, &NO_FOLDING, &NO_FILTER) }
     }
 
-    /// Returns the names of an event's stack, innermost first, one per address. An address about
-    /// which nothing is known is its own name.
+    /// Returns the names of an event's stack, innermost first, one for each address. An address
+    /// about which nothing is known is its own name.
     pub fn stack_names(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
         let process =
             self.resolver.model().handle_of(event.process_id()).unwrap_or(ProcessHandle(0));

@@ -1,5 +1,5 @@
-//! Handles of threads, stacks, frames and other rows of the model: numbers with a type for each
-//! table.
+//! Handles of threads, stacks, frames and other rows of the model. A handle is an index whose type
+//! says which table it belongs to.
 
 /// Defines types of handles, each an index into one table of the model.
 macro_rules! handles {
@@ -14,7 +14,7 @@ macro_rules! handles {
                 self.0 as usize
             }
 
-            /// Returns the handles of a table with `len` rows.
+            /// Returns the handles of all rows of a table with `len` rows.
             #[allow(dead_code, reason = "not every table is walked")]
             pub(crate) fn all(len: usize) -> impl Iterator<Item = $name> {
                 (0..u32::try_from(len).unwrap_or(u32::MAX)).map($name)
@@ -34,11 +34,11 @@ handles! {
     pub ProcessHandle;
     /// A thread of a process.
     pub ThreadHandle;
-    /// A distinct stack; see [`Model::addresses`](super::Model::addresses).
+    /// A distinct stack, whose addresses [`Model::addresses`](super::Model::addresses) returns.
     pub StackHandle;
     /// A text, such as the name of an allocated type.
     pub TextHandle;
-    /// A frame with its name; see [`Resolved`](super::Resolved).
+    /// A frame with its name, which [`Resolved`](super::Resolved) returns.
     pub FrameHandle;
     /// A piece of a method's code.
     pub(crate) MethodHandle;

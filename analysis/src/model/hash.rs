@@ -1,17 +1,17 @@
-//! Hash maps for keys of numbers: faster than the standard ones, and as hard to attack.
+//! Hash maps whose keys are numbers. They are faster than the standard ones, and as hard to attack.
 //!
-//! Keys are addresses and ids from a trace. If the hash were known, a hostile trace could have keys
-//! that all collide, and a megabyte would take minutes. So each map has random secrets, as in the
-//! standard library. The order of the keys differs from run to run, so no output may depend on the
-//! order.
+//! Keys are addresses and ids from a trace. If the hash function were known, a hostile trace could
+//! contain keys that all collide, and reading a megabyte would take minutes. So each map has random
+//! secrets, as in the standard library. Therefore the order of the keys differs from run to run, so
+//! no output may depend on it.
 
 use nettrace_parser::internal::numbers;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// A map with [`NumberHasher`].
+/// A map that uses [`NumberHasher`].
 pub(crate) type NumberMap<K, V> = std::collections::HashMap<K, V, NumberState>;
 
-/// Secrets of a map.
+/// The secrets of a map, on which its hashes depend.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NumberState {
     start: u64,

@@ -1,11 +1,12 @@
 //! Decides whether a stack was taken during a call that another stack shows.
 
-/// Maximum distance between return addresses of one method, in bytes.
+/// Maximum distance between two return addresses that are taken for one method, in bytes.
 pub(crate) const MAX_METHOD_BYTES: u64 = 0x4000;
 
-/// Returns whether `stack` was taken inside the call whose start wrote the stack `start`. Both have
-/// the same outer frames, and the next frames inwards belong to one method. Innermost frames are
-/// first; the start may have at most `most_own_frames` frames below that method.
+/// Returns whether `stack` was taken inside the call whose start wrote the stack `start`. Both
+/// stacks have the same outer frames, and the next frames inwards belong to one method. Innermost
+/// frames are first; `start` may have at most `most_own_frames` frames that are further inwards
+/// than that method.
 pub(crate) fn is_inside(start: &[u64], stack: &[u64], most_own_frames: usize) -> bool {
     let outer = start.iter().rev().zip(stack.iter().rev());
     let common = outer.take_while(|(one, other)| one == other).count();

@@ -1,10 +1,10 @@
-//! Stores the frames of all stacks, in pieces.
+//! Stores the frames of all stacks in several pieces of memory.
 //!
 //! A single list would be in memory twice each time it grows, because growing copies it.
 
 use super::handle::FrameHandle;
 
-/// Number of frames of a piece of 1 MiB. A longer stack has a piece of its own.
+/// Number of frames in a piece, which takes 1 MiB. A stack with more frames gets a separate piece.
 const PIECE: usize = 1 << 18;
 
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ pub(super) struct KeptFrames {
     pieces: Vec<Vec<FrameHandle>>,
 }
 
-/// Place of a stack's frames in [`KeptFrames`].
+/// Where [`KeptFrames`] keeps the frames of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct FramesPlace {
     piece: u32,
@@ -51,7 +51,8 @@ impl KeptFrames {
         piece.and_then(|piece| piece.get(range(place))).unwrap_or_default()
     }
 
-    /// Replaces the frames at a place by as many, or fewer. Returns their place.
+    /// Replaces the frames at a place by as many or fewer frames. Returns the place of the new
+    /// frames.
     pub(super) fn replace<'f>(
         &mut self,
         place: FramesPlace,

@@ -1,4 +1,4 @@
-//! Finds a process that reported the kernel code at an address.
+//! Finds a process that reported the code of the kernel at an address.
 //!
 //! All processes share the kernel, so a recorder may report a part of it for one process only.
 //! Searching all processes for each address would take too long, so their ranges are merged first.
@@ -7,17 +7,17 @@ use super::handle::ProcessHandle;
 use super::universal::KERNEL_START;
 use std::collections::BTreeMap;
 
-/// First two processes that reported each address of the kernel. At least one of them is not the
-/// process whose stack is resolved.
+/// The first two processes that reported each address of the kernel. Two are enough, because at
+/// most one of them is the process whose stack is resolved.
 #[derive(Debug, Default)]
 pub(crate) struct KernelOwners {
-    /// First addresses of stretches that the same processes reported, sorted.
+    /// First address of each stretch of addresses that the same processes reported, sorted.
     bounds: Vec<u64>,
     owners: Vec<[Option<ProcessHandle>; 2]>,
 }
 
 impl KernelOwners {
-    /// Creates the owners from ranges: process, first and last address.
+    /// Creates the table of owners from ranges: a process, and a first and a last address.
     pub(crate) fn new(ranges: impl Iterator<Item = (ProcessHandle, u64, u64)>) -> KernelOwners {
         let mut edges: Vec<(u64, ProcessHandle, bool)> = Vec::new();
         for (process, start, last) in ranges.filter(|(_, _, last)| *last >= KERNEL_START) {

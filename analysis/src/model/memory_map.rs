@@ -1,9 +1,9 @@
-//! Memory map of a process, as the operating system reports it.
+//! The memory map of a process, as the operating system reports it.
 
 use super::modules::short_name;
 use std::collections::BTreeMap;
 
-/// Maximum number of stretches of one process.
+/// Maximum number of stretches of memory that are kept for one process.
 const MAX_RANGES: usize = 100_000;
 
 /// Stretches of memory with code, by first address: last address, and short name of the module,

@@ -9,39 +9,42 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::{BTreeMap, HashMap};
 
-/// Maximum number of open activities. Beyond that, the oldest activity with the new one's name is
-/// dropped.
+/// Maximum number of open activities. If there are more, the oldest activity with the new one's
+/// name is dropped.
 const MAX_OPEN_ACTIVITIES: usize = 65_536;
-/// Maximum number of activities with one id that are searched for the failed one.
+/// Maximum number of activities with the same id among which the failed one is searched.
 const MAX_WITH_ONE_ID: usize = 32;
-/// Maximum number of ancestors on a path that are searched for an open parent.
+/// Maximum number of ancestors on a path among which an open parent is searched.
 const MAX_ANCESTORS: usize = 32;
-/// Number of open activities that may be examined in all. Each start and stop adds [`STEPS_EACH`]
-/// to the number. A search by id or fields usually succeeds among the newest few. Without a limit,
-/// each stop without a start might examine 65,536 activities that never stop.
+/// Number of steps that searches among open activities may take in all. Each start and stop adds
+/// [`STEPS_EACH`] to it.
+///
+/// A search by id or fields usually succeeds among the newest few. Without this limit, each stop
+/// without a start might examine 65,536 activities that never stop.
 const STEPS_AT_FIRST: u64 = 1 << 23;
 const STEPS_EACH: u64 = 256;
-/// Number of steps for an activity that is found by id, because it lies elsewhere in memory.
+/// Number of steps that count for an activity which is found by its id. It is more than one,
+/// because the activity lies elsewhere in memory.
 const STEPS_BY_ID: u64 = 8;
 
 /// An activity that has started but not stopped.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenActivity<T> {
     pub(crate) name: TextHandle,
-    /// Hash of the provider's name.
+    /// Hash of the name of the provider.
     provider: u64,
-    /// Number of the start, a part of the activity's key.
+    /// Number of the start among all starts. It is a part of the activity's key.
     pub(crate) number: u64,
     pub(crate) id: Option<String>,
-    /// Whether no other open activity has the id.
+    /// Whether no other open activity has the same id.
     is_id_unique: bool,
-    /// Path in the start's activity id, if it differs from `id`.
+    /// Path in the activity id of the start event, if it differs from `id`.
     pub(crate) path: Option<String>,
     /// Thread and time of the start.
     pub(crate) at: Edge,
-    /// Hashes of names and values of the start's fields.
+    /// Hashes of the names and values of the start event's fields.
     keys: Vec<(u64, u64)>,
-    /// Whether no later activity with the same name was open on the thread at the stop.
+    /// Whether no later activity with the same name was open on the thread when it stopped.
     pub(crate) is_innermost: bool,
     pub(crate) what: T,
 }
@@ -52,8 +55,8 @@ impl<T> OpenActivity<T> {
     }
 
     /// Returns whether this activity has a unique id that is not a path below `path`. An id below
-    /// `path` is possible: the start was written in an asynchronous flow that the stop did not see,
-    /// so that the stop has the path of the activity around both.
+    /// `path` is possible if the start was written in an asynchronous flow that the stop did not
+    /// see. Then the stop has the path of the activity around both.
     fn is_elsewhere(&self, path: &str) -> bool {
         let id = self.id.as_deref().filter(|_| self.is_id_unique);
         id.is_some_and(|id| !id.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')))
@@ -68,15 +71,15 @@ impl<T> OpenActivity<T> {
 /// Key of an open activity: its name and the number of its start.
 pub(crate) type OpenActivityKey = (TextHandle, u64);
 
-/// Knowledge about a stop without an id, beside its fields.
+/// What is known about a stop without an id, in addition to its fields.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Hint {
-    /// Activity that the stop ends, if the activity has the stop's name.
+    /// Activity that the stop ends, provided that the activity has the stop's name.
     pub(crate) ends: Option<OpenActivityKey>,
     /// Whether the stop ends no activity of its thread, because the code of the last one has
     /// returned to its caller.
     pub(crate) is_elsewhere: bool,
-    /// Whether the stop ends the only possible activity, on whatever thread.
+    /// Whether the stop ends the only activity that is possible, whatever its thread.
     pub(crate) is_only: bool,
 }
 
@@ -89,7 +92,7 @@ pub(crate) struct OpenActivities<T> {
     ids: ActivityIds,
     started: u64,
     open: usize,
-    /// Number of open activities that may still be examined.
+    /// Number of steps that searches among open activities may still take.
     steps_left: u64,
     cut_short: u64,
 }
@@ -181,8 +184,8 @@ impl<T> OpenActivities<T> {
         self.stop_with(edge, name, at, Hint::default())
     }
 
-    /// Takes the activity that a stop ends, as [`OpenActivities::stop`] does, with more knowledge
-    /// about a stop without an id.
+    /// Takes the activity that a stop ends, as [`OpenActivities::stop`] does, with a hint about a
+    /// stop without an id.
     pub(crate) fn stop_with(
         &mut self,
         edge: &ActivityEdge,
@@ -204,8 +207,8 @@ impl<T> OpenActivities<T> {
         Some(Interval::whole(activity.at, at, edge.reported_nanos, activity))
     }
 
-    /// Returns the most recent activity with the stop's id whose fields agree, or else the most
-    /// recent one with the id.
+    /// Returns the number of the most recent activity with the stop's id whose fields agree with
+    /// the stop. Without such an activity, returns that of the most recent one with the id.
     fn number_with_id(&mut self, edge: &ActivityEdge, name: TextHandle) -> Option<u64> {
         let (rows, id) = (self.by_name.get(&name)?, edge.id.as_ref()?);
         let mut numbers = self.ids.all_of(id, name);
@@ -224,9 +227,10 @@ impl<T> OpenActivities<T> {
         Some(newest)
     }
 
-    /// Returns the most recent activity whose fields agree, preferably on the stop's thread, or
-    /// else the most recent one on the thread without fields in common. The second value is whether
-    /// that activity is the innermost one of the thread.
+    /// Returns the number of the most recent activity whose fields agree with the stop, preferably
+    /// on the stop's thread. Without such an activity, returns that of the most recent one on the
+    /// thread that has no fields in common. The second value is whether that activity is the
+    /// innermost one of the thread.
     fn number_by_fields(
         &mut self,
         edge: &ActivityEdge,
@@ -271,7 +275,8 @@ impl<T> OpenActivities<T> {
         elsewhere.or(on_thread).or(only.filter(|_| possible == 1))
     }
 
-    /// Returns the number of stops for which too many activities were open to examine all.
+    /// Returns the number of stops for which not all open activities were examined, because there
+    /// were too many.
     pub(crate) fn cut_short(&self) -> u64 {
         self.cut_short
     }
@@ -292,13 +297,13 @@ impl<T> OpenActivities<T> {
         self.by_name.get_mut(&name)?.get_mut(&number)
     }
 
-    /// Returns the key of the next activity to start.
+    /// Returns the key that the next activity to start gets.
     pub(crate) fn next_place(&self, name: TextHandle) -> OpenActivityKey {
         (name, self.started)
     }
 
-    /// Returns the activity whose failure an event reports that is neither start nor stop: the
-    /// newest activity with the event's id and provider.
+    /// Returns the activity whose failure an event reports that is neither a start nor a stop. This
+    /// is the newest activity with the event's id and provider.
     pub(crate) fn failed_mut(&mut self, event: &Event<'_>) -> Option<&mut OpenActivity<T>> {
         if event.known_provider() != KnownProvider::Other || !is_failure(event) {
             return None;
@@ -328,7 +333,8 @@ impl<T> OpenActivities<T> {
         self.parent_among(id, named, |_| true)
     }
 
-    /// Returns the key of the parent among the activities that `counts` accepts.
+    /// Returns the key of the parent of a new activity. Only activities that `counts` accepts are
+    /// considered.
     pub(crate) fn parent_among(
         &self,
         id: Option<&str>,
@@ -348,7 +354,7 @@ impl<T> OpenActivities<T> {
         None
     }
 
-    /// Returns the key of the newest open activity with an id that `counts` accepts.
+    /// Returns the key of the newest open activity with an id, among those that `counts` accepts.
     pub(crate) fn newest_among(
         &self,
         id: &str,
@@ -372,7 +378,8 @@ impl<T> OpenActivities<T> {
     }
 }
 
-/// Returns whether the common fields of start and stop are equal; `None` if there are none.
+/// Returns whether the common fields of start and stop are equal; `None` if they have no fields in
+/// common.
 fn agree(start: &[(u64, u64)], stop: &[(u64, u64)]) -> Option<bool> {
     let mut all = None;
     for (name, value) in stop {
@@ -438,8 +445,7 @@ mod tests {
         assert_eq!(left, [(2, 198, Bounds::OpenAtEnd), (4, 196, Bounds::OpenAtEnd)]);
     }
 
-    /// Checks the stop of a request that began before the session. Both requests have the same
-    /// fields.
+    /// Tests the stop of a request that began before the session. Another request has equal fields.
     #[test]
     fn a_stop_with_a_unique_id_does_not_end_an_activity_with_another_one() {
         let mut open = Open::default();
@@ -458,8 +464,8 @@ mod tests {
         assert!(open.stop(&edge, NAME, at(ONE, 100_000)).is_some());
     }
 
-    /// Checks a start in an asynchronous method, which returns before the stop. The path of the
-    /// start ends there.
+    /// Tests a start in an asynchronous method that returns before the stop is written. The path of
+    /// the start ends there.
     #[test]
     fn a_stop_with_the_path_of_what_is_around_it_finds_its_start_by_fields() {
         let mut open = Open::default();
@@ -517,7 +523,7 @@ mod tests {
         assert_eq!(open.cut_short(), 1999);
     }
 
-    /// Stops activities that all have the same id in the worst order for a list.
+    /// Stops activities that all have the same id, in the order that would be slowest in a list.
     #[test]
     fn activities_of_one_id_go_in_any_order_without_a_search() {
         let mut open = Open::default();

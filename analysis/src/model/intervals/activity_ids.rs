@@ -3,12 +3,12 @@
 use crate::model::TextHandle;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Open activities by id, each with its name and its number. However many have the same id, and in
-/// whatever order they end, every operation takes only a few steps.
+/// Open activities by their ids, each with its name and its number. Every operation takes only a
+/// few steps, however many activities have the same id, and in whatever order they end.
 #[derive(Debug, Default)]
 pub(crate) struct ActivityIds {
     ids: HashMap<String, OpenId>,
-    /// Name of each activity, by number of the id and number of the activity.
+    /// Name of each activity, by the number that stands for its id and the number of the activity.
     all: BTreeMap<(u64, u64), TextHandle>,
     by_name: BTreeSet<(u64, TextHandle, u64)>,
     given: u64,
@@ -16,7 +16,7 @@ pub(crate) struct ActivityIds {
 
 #[derive(Debug)]
 struct OpenId {
-    /// Number that represents the id in the other tables.
+    /// Number that stands for the id in the other tables.
     number: u64,
     /// Number of open activities with this id.
     open: usize,
@@ -41,7 +41,7 @@ impl ActivityIds {
         self.by_name.insert((of_id, name, number));
     }
 
-    /// Removes an activity.
+    /// Removes an open activity.
     pub(crate) fn remove(&mut self, id: &str, name: TextHandle, number: u64) {
         let Some(known) = self.ids.get_mut(id) else { return };
         if self.all.remove(&(known.number, number)).is_none() {
@@ -54,24 +54,24 @@ impl ActivityIds {
         }
     }
 
-    /// Returns the newest activity with an id.
+    /// Returns the newest open activity with an id.
     pub(crate) fn newest(&self, id: &str) -> Option<(TextHandle, u64)> {
         self.all(id).next()
     }
 
-    /// Returns all activities with an id, newest first.
+    /// Returns all open activities with an id, newest first.
     pub(crate) fn all(&self, id: &str) -> impl Iterator<Item = (TextHandle, u64)> + use<'_> {
         let of_id = self.ids.get(id).map(|known| known.number);
         let range = of_id.map(|of_id| self.all.range((of_id, 0)..=(of_id, u64::MAX)));
         range.into_iter().flatten().rev().map(|((_, number), name)| (*name, *number))
     }
 
-    /// Returns the newest activity with an id and a name.
+    /// Returns the number of the newest open activity with an id and a name.
     pub(crate) fn newest_of(&self, id: &str, name: TextHandle) -> Option<u64> {
         self.all_of(id, name).next()
     }
 
-    /// Returns all activities with an id and a name, newest first.
+    /// Returns the numbers of all open activities with an id and a name, newest first.
     pub(crate) fn all_of(&self, id: &str, name: TextHandle) -> impl Iterator<Item = u64> + use<'_> {
         let of_id = self.ids.get(id).map(|known| known.number);
         let range =

@@ -1,9 +1,10 @@
-//! Tracks the exceptions of one thread, the blocks that they run, and the ends of these blocks.
+//! Tracks the exceptions of one thread: which blocks of code run because of them, and when these
+//! blocks end.
 
 use super::{Bounds, Edge, Interval, nanos_between};
 
-/// Maximum number of exceptions handled at the same time on a thread. More indicate lost
-/// events.
+/// Maximum number of exceptions handled at the same time on a thread. If there are more, events
+/// were lost.
 const MAX_ACTIVE: usize = 64;
 
 /// A block of code that runs because of an exception.
@@ -34,9 +35,9 @@ impl Clause {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CatchBlock<E, B> {
     pub(crate) clause: Clause,
-    /// The exception; `None` if its throw event was lost.
+    /// The exception that caused the block; `None` if its throw event was lost.
     pub(crate) exception: Option<E>,
-    /// Exception that left the block; `None` if no exception did, or an unknown one.
+    /// Exception that left the block; `None` if none did, or if it is unknown.
     pub(crate) left_by: Option<E>,
     pub(crate) what: B,
 }
@@ -53,7 +54,7 @@ pub(crate) struct Handlers<E, B> {
     active: Vec<Active<E, B>>,
 }
 
-/// An exception, and the block that currently runs because of it.
+/// An exception, and the block that runs because of it now.
 #[derive(Debug)]
 struct Active<E, B> {
     /// Time of the throw and the exception; `None` if the throw event was lost.
@@ -66,8 +67,8 @@ struct RunningHandler<E, B> {
     clause: Clause,
     start: Edge,
     what: B,
-    /// Start of the first catch block of an exception that was thrown inside this block, and the
-    /// exception. Control has left this block, unless the catch block lies inside.
+    /// If an exception was thrown inside this block: the start of its first catch block, and the
+    /// exception. Control has left this block, unless the catch block lies inside it.
     left: Option<(Edge, Option<E>)>,
 }
 
@@ -103,7 +104,7 @@ impl<E: Clone, B> Active<E, B> {
         Some(Interval { start, stop, nanos, bounds, what: block })
     }
 
-    /// Ends the running block without a stop event.
+    /// Ends the running block, for which there is no stop event.
     fn end_without_stop(&mut self) -> Option<Interval<CatchBlock<E, B>>> {
         self.take(|start, left| match left {
             Some(left) => (Bounds::LeftByException, left),
@@ -113,9 +114,9 @@ impl<E: Clone, B> Active<E, B> {
 }
 
 impl<E: Clone, B> Handlers<E, B> {
-    /// Adds a thrown exception. `is_nested`: another exception is being handled; if not, all
-    /// running blocks have ended. Blocks without a stop event are passed to `over`, here and in the
-    /// other methods.
+    /// Adds a thrown exception. `is_nested` says that another exception is being handled; if not,
+    /// all running blocks have ended. This method and the others pass blocks that end without a
+    /// stop event to `over`.
     pub(crate) fn thrown(
         &mut self,
         nanos: i64,
@@ -158,7 +159,7 @@ impl<E: Clone, B> Handlers<E, B> {
         self.active.iter().rfind(|active| active.is_catching())?.exception()
     }
 
-    /// Starts a block. Returns its exception and the time of the throw.
+    /// Starts a block. Returns the exception that caused it, and the time of the throw.
     pub(crate) fn begin(
         &mut self,
         clause: Clause,
@@ -221,8 +222,8 @@ mod tests {
         Edge { thread: ThreadHandle(1), writer: 1, nanos }
     }
 
-    /// A block that ended without a stop: exception, bounds, time of the end, and the exception
-    /// that left it.
+    /// A block that ended without a stop event: the exception that caused it, its bounds, the time
+    /// of its end, and the exception that left it.
     type Over = (Option<char>, Bounds, i64, Option<char>);
 
     #[derive(Default)]

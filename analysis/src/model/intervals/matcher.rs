@@ -5,10 +5,11 @@ use crate::model::hash::NumberMap;
 use crate::sorted::SortFew;
 use std::hash::Hash;
 
-/// Maximum number of open starts with one key. More indicate lost stops.
+/// Maximum number of open starts with one key. If there are more, stops were lost.
 const MAX_DEPTH: usize = 64;
 
-/// Maximum number of open starts of all keys. More indicate lost stops or a crafted trace.
+/// Maximum number of open starts with any key. If there are more, stops were lost, or the trace was
+/// crafted.
 const MAX_OPEN_STARTS: usize = 1 << 16;
 
 /// Matches starts and stops with the same key, such as a thread or the number of a task.
@@ -40,7 +41,7 @@ impl<K, T> Default for Matcher<K, T> {
 }
 
 impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
-    /// Starts an interval inside the open intervals with the same key.
+    /// Starts an interval that lies inside the open intervals with the same key.
     pub(crate) fn start_inside(
         &mut self,
         key: K,
@@ -64,8 +65,7 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         open.push(BegunInterval { at, what });
     }
 
-    /// Starts an interval that can only be open once. The stop of one that is already open was
-    /// lost.
+    /// Starts an interval that can only be open once. If one is already open, its stop was lost.
     pub(crate) fn start_again(
         &mut self,
         key: K,
@@ -77,15 +77,15 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         self.start_inside(key, at, what, lost);
     }
 
-    /// Gives up all open intervals with a key, whose stops were lost.
+    /// Ends all open intervals with a key, because their stops were lost.
     pub(crate) fn lose(&mut self, key: K, lost: impl FnMut(Interval<T>)) {
         let open = self.open.remove(&key).unwrap_or_default();
         self.count = self.count.saturating_sub(open.len());
         open.into_iter().map(BegunInterval::lost).for_each(lost);
     }
 
-    /// Moves the open intervals of a key to another key, whose open intervals have lost their
-    /// stops.
+    /// Moves the open intervals with a key to the key `next`. Intervals that were open with `next`
+    /// have lost their stops.
     pub(crate) fn go_on_as(&mut self, key: K, next: K, lost: impl FnMut(Interval<T>)) {
         self.lose(next, lost);
         if let Some(open) = self.open.remove(&key) {
@@ -114,9 +114,9 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         self.open.contains_key(&key)
     }
 
-    /// Ends the innermost open interval with a key, or the one that best matches the duration in
-    /// the stop. Intervals inside the ended one have lost their stops. `None` if none is open; see
-    /// [`Interval::without_start`].
+    /// Ends the innermost open interval with a key, or the one whose length best matches the
+    /// duration that the stop reports. Intervals inside the ended one have lost their stops.
+    /// Returns `None` if none is open; see [`Interval::without_start`].
     pub(crate) fn stop(
         &mut self,
         key: K,
@@ -141,7 +141,7 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
     }
 
     /// Ends the innermost open interval with a key and with this subject. Intervals inside the
-    /// ended one have lost their stops. `None` if there is none.
+    /// ended one have lost their stops. Returns `None` if there is no such interval.
     pub(crate) fn stop_of(
         &mut self,
         key: K,
@@ -175,8 +175,9 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         Some(Interval::whole(begun.at, at, reported, begun.what))
     }
 
-    /// Ends one of several independent open intervals with a key, such as threads that wait for one
-    /// task: the innermost one of the stop's thread, or else the oldest.
+    /// Ends one of several independent open intervals with a key, such as those of threads that
+    /// wait for the same task. It is the innermost one of the stop's thread, or else the oldest
+    /// one.
     pub(crate) fn stop_one(&mut self, key: K, at: Edge) -> Option<Interval<T>> {
         let open = self.open.get_mut(&key)?;
         let place = open.iter().rposition(|begun| begun.at.thread == at.thread).unwrap_or(0);
@@ -188,7 +189,8 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
         Some(Interval::whole(begun.at, at, None, begun.what))
     }
 
-    /// Takes the intervals still open at the end of the trace, in the order of their starts.
+    /// Takes the intervals that are still open at the end of the trace, in the order of their
+    /// starts.
     pub(crate) fn finish(&mut self, nanos: i64) -> impl Iterator<Item = Interval<T>> + use<K, T> {
         self.count = 0;
         let open = std::mem::take(&mut self.open).into_iter();

@@ -47,10 +47,10 @@ use nettrace_parser::view::{ContentionStop, View};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) thread: ThreadHandle,
-    /// Id of the thread that wrote the event, for counting losses. Another thread writes events
-    /// such as samples.
+    /// Id of the thread that wrote the event, which is needed to count losses. It differs from
+    /// `thread` for events that another thread writes, such as samples.
     pub(crate) writer: u64,
-    /// Nanoseconds since the session's start; negative before the start.
+    /// Time in nanoseconds since the session's start; negative before the start.
     pub(crate) nanos: i64,
 }
 
@@ -60,7 +60,7 @@ impl Edge {
     }
 }
 
-/// Knowledge about the two ends of an interval.
+/// What is known about the two ends of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Bounds {
     /// Both events are present.
@@ -70,10 +70,10 @@ pub(crate) enum Bounds {
     StopLost,
     /// The start was lost, or happened before the session. The duration is unknown.
     StartLost,
-    /// Like `StartLost`, but the stop contains the duration.
+    /// The start was lost, or happened before the session, but the stop contains the duration.
     StartReported,
     /// An exception left the block of code, which has no stop and ends when the exception is
-    /// caught. The duration counts as not measured.
+    /// caught. So the duration is not measured.
     LeftByException,
     /// The interval was still open at the end of the trace, and ends there.
     OpenAtEnd,
@@ -84,10 +84,10 @@ pub(crate) enum Bounds {
 pub(crate) struct Interval<T> {
     /// Thread and time of the start. An unknown start is placed on the stop's thread.
     pub(crate) start: Edge,
-    /// Thread and time of the stop.
+    /// Thread and time of the stop, or of what ended the interval instead.
     pub(crate) stop: Edge,
-    /// Duration in nanoseconds: as the stop reports it, which may be shorter than the time between
-    /// the events, or else from start to stop. 0 if unknown: see
+    /// Duration in nanoseconds: the one that the stop reports, or else the time from start to stop.
+    /// A reported duration may be shorter than that time. It is 0 if it is unknown: see
     /// [`measured_nanos`](Self::measured_nanos).
     pub(crate) nanos: u64,
     pub(crate) bounds: Bounds,
@@ -95,7 +95,8 @@ pub(crate) struct Interval<T> {
 }
 
 impl<T> Interval<T> {
-    /// Creates the interval of a stop without a start. `reported`: duration in the stop, if any.
+    /// Creates the interval of a stop whose start is missing. `reported` is the duration in the
+    /// stop, if it has one.
     pub(crate) fn without_start(stop: Edge, reported: Option<u64>, what: T) -> Interval<T> {
         let nanos = reported.unwrap_or(0);
         let start = Edge { nanos: stop.nanos.saturating_sub_unsigned(nanos), ..stop };
@@ -124,7 +125,7 @@ impl<T> Interval<T> {
         }
     }
 
-    /// Converts the subject of the interval.
+    /// Converts the subject of the interval by a function.
     pub(crate) fn map<U>(self, what: impl FnOnce(T) -> U) -> Interval<U> {
         let Interval { start, stop, nanos, bounds, what: of } = self;
         Interval { start, stop, nanos, bounds, what: what(of) }
@@ -141,7 +142,7 @@ pub(crate) fn nanos_between(from: i64, to: i64) -> u64 {
     u64::try_from(to.saturating_sub(from)).unwrap_or(0)
 }
 
-/// Returns the duration in the stop of a wait for a lock, from .NET 5 on.
+/// Returns the duration that the stop of a wait for a lock contains, from .NET 5 on.
 pub(crate) fn reported_nanos(event: &Event<'_>) -> Option<u64> {
     let nanos = ContentionStop::from_event(event)?.duration_nanos?;
     // The value is a 64-bit float, which may be NaN, infinite or negative.

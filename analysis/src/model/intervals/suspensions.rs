@@ -19,9 +19,9 @@ use nettrace_parser::view;
 /// A suspension of all threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Suspension<T> {
-    /// Reason, as stored in the event.
+    /// Code of the reason, as the event stores it.
     pub(crate) reason: u32,
-    /// Time at which all threads were suspended; `None` if the event was lost.
+    /// Time at which all threads were suspended; `None` if the event about that was lost.
     pub(crate) stopped_nanos: Option<i64>,
     pub(crate) what: T,
 }
@@ -39,7 +39,7 @@ impl<T> Suspension<T> {
     }
 }
 
-/// Reasons in runtime 9.
+/// Codes of the reasons in event 9 of the runtime.
 const FOR_COLLECTION: u32 = 1;
 const FOR_COLLECTION_STEP: u32 = 6;
 
@@ -49,14 +49,15 @@ pub(crate) fn is_for_collection(reason: u32) -> bool {
     matches!(reason, FOR_COLLECTION | FOR_COLLECTION_STEP)
 }
 
-/// Progress of a suspension. A new suspension in a phase replaces one whose end was lost.
+/// How far a suspension has got. If a phase begins again, the end of the suspension before was
+/// lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Phase {
-    /// A thread suspends the others.
+    /// A thread is suspending the others.
     Begun(ThreadHandle),
     /// All threads are suspended.
     InForce,
-    /// A thread resumes the others.
+    /// A thread is resuming the others.
     LetGo(ThreadHandle),
 }
 
@@ -73,8 +74,8 @@ impl<T> Default for Suspensions<T> {
 }
 
 impl<T> Suspensions<T> {
-    /// Learns from the next event. Returns the suspension that the event ends. `what` creates the
-    /// subject of one that starts.
+    /// Takes the next event. Returns the suspension that the event ends. `what` creates the subject
+    /// of a suspension that starts.
     pub(crate) fn event(
         &mut self,
         event: view::Suspension,
@@ -117,8 +118,8 @@ impl<T> Suspensions<T> {
         None
     }
 
-    /// Returns the suspension in effect. If the event that all threads are suspended was lost, the
-    /// suspension that `thread` has started.
+    /// Returns the suspension in effect. If the event that says that all threads are suspended was
+    /// lost, returns the suspension that `thread` has started.
     pub(crate) fn in_force(&mut self, thread: ThreadHandle) -> Option<&mut Suspension<T>> {
         let phase = match self.open.is_open(Phase::InForce) {
             true => Phase::InForce,
@@ -150,7 +151,7 @@ mod tests {
     /// Start, end and reason of a suspension.
     type Stop = (i64, i64, u32);
 
-    /// Matches events (thread, event, time). Returns the suspensions, and the start times of
+    /// Takes events (thread, event, time). Returns the suspensions, and the start times of
     /// suspensions whose end was lost.
     fn stops_and_lost(events: &Events) -> (Vec<Stop>, Vec<i64>) {
         let mut suspensions = Suspensions::default();

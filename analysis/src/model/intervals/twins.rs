@@ -1,9 +1,9 @@
 //! Recognises activities that are reported twice: as a span of an ActivitySource, and by a
 //! DiagnosticListener with more details.
 //!
-//! The listener's event has no id, but is written on the thread of the span's start, directly after
-//! the start. The stop may be on another thread. Its span is found by fields that both events of
-//! the listener have, or else if only one span is possible.
+//! The listener's event has no id, but is written on the same thread, directly after the start of
+//! the span. The listener's stop may be on another thread. Its span is found by fields that both
+//! events of the listener have, or else if only one span is possible.
 
 use super::OpenActivityKey;
 use crate::model::ThreadHandle;
@@ -16,7 +16,7 @@ const MAX_OPEN_SPANS: usize = 65_536;
 /// Open spans, and the spans among them that a listener reports, too.
 #[derive(Debug, Default)]
 pub(crate) struct Twins {
-    /// Hash of the task, and key, of the span that started last on each thread.
+    /// For each thread, the span that started last: the hash of its task, and its key.
     started: HashMap<ThreadHandle, (u64, OpenActivityKey)>,
     /// Spans that a listener reported, by task, each with the thread.
     reported: HashMap<u64, BTreeMap<OpenActivityKey, ThreadHandle>>,
@@ -25,14 +25,14 @@ pub(crate) struct Twins {
     tasks: HashMap<OpenActivityKey, (u64, Vec<(u64, u64)>)>,
 }
 
-/// Result of the search for the span that a listener's stop ends.
+/// The span that a listener's stop ends, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TwinStop {
-    /// The stop of this span.
+    /// The listener's stop ends this span.
     Of(OpenActivityKey),
-    /// The stop of one of several spans.
+    /// The listener's stop ends one of several spans.
     Unclear,
-    /// The stop of an activity that is no span.
+    /// The listener's stop ends an activity that is not a span.
     Alone,
 }
 
@@ -45,7 +45,7 @@ impl Twins {
         self.started.insert(thread, (hash_of(edge.task()), key));
     }
 
-    /// Returns the span whose start a listener reports; `None` if the activity is no span.
+    /// Returns the span whose start a listener reports; `None` if the activity is not a span.
     pub(crate) fn start(
         &mut self,
         edge: &ActivityEdge,
