@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 /// Maximum number of stretches of memory that are kept for one process.
 const MAX_RANGES: usize = 100_000;
 
-/// Stretches of memory with code, by first address: last address, and short name of the module,
-/// which is empty for memory without a file.
+/// Stretches of memory that contain code. Each first address has the last address, and the short
+/// name of the module, which is empty for memory without a file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MemoryMap(BTreeMap<u64, (u64, Box<str>)>);
 
 impl MemoryMap {
-    /// Creates a map from stretches: first address, last address, and file, which is empty for
-    /// memory without a file.
+    /// Creates a map from stretches of memory: the first address, the last address, and the file,
+    /// which is empty for memory without one.
     pub(crate) fn new<'m>(stretches: impl IntoIterator<Item = (u64, u64, &'m str)>) -> MemoryMap {
         let named = |(first, last, file): (u64, u64, &str)| {
             let module = if file.is_empty() { "" } else { short_name(file) };

@@ -1,11 +1,12 @@
-//! Names of methods as the runtime stores them, and the async methods that they belong to.
+//! Names of methods as the runtime stores them, and the async methods to which they belong.
 
 use super::demangle::{mangled, of_fsharp};
 use super::type_name::rsplit_outside;
 #[cfg(feature = "page")]
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Beginnings of names of types in `System.Runtime.CompilerServices` that run async methods.
+/// Beginnings of the names of those types in `System.Runtime.CompilerServices` that run async
+/// methods.
 const ASYNC_SERVICES: &[&str] = &[
     "Async",
     "PoolingAsync",
@@ -33,7 +34,7 @@ const ASYNC_TYPES: &[&str] = &[
     "Microsoft.FSharp.Control.TrampolineHolder",
 ];
 
-/// Methods of `Task` that resume awaiting methods.
+/// Methods of `Task` that resume the methods which await it.
 const TASK_RESUMES: &[&str] = &[
     "RunContinuations",
     "FinishContinuations",
@@ -47,15 +48,14 @@ const TASK_RESUMES: &[&str] = &[
 /// Name of a method in the runtime's notation.
 pub(crate) struct MethodName<'t> {
     pub(crate) module: &'t str,
-    /// Namespace and type.
+    /// Namespace and name of the type.
     pub(crate) type_name: &'t str,
     pub(crate) method: &'t str,
     pub(crate) signature: &'t str,
 }
 
 impl<'t> MethodName<'t> {
-    /// Returns the type and name of the async method or iterator whose state machine this method
-    /// runs.
+    /// Returns type and name of an async method or iterator, if this method runs its state machine.
     pub(super) fn machine(&self) -> Option<(&'t str, &'t str)> {
         if self.method != "MoveNext" {
             return None;
@@ -89,7 +89,7 @@ impl<'t> MethodName<'t> {
     }
 }
 
-/// Returns a name without its generic arguments.
+/// Returns the name of a type or a method without its generic arguments.
 pub(super) fn without_arguments(name: &str) -> &str {
     name.split('[').next().unwrap_or(name)
 }

@@ -23,25 +23,26 @@ pub(crate) struct MethodCode {
     pub(crate) method_id: u64,
     pub(crate) module_id: u64,
     pub(crate) start: u64,
-    /// Size in bytes; 0 if only the entry point is known.
+    /// Size of the code in bytes; 0 if only its entry point is known.
     pub(crate) size: u32,
     /// Whether the code was compiled in this process rather than precompiled.
     pub(crate) is_jitted: bool,
-    /// Tier of the compiler; only meaningful if the code was compiled in this process.
+    /// Tier of the compiler. It has a meaning only if the code was compiled in this process.
     pub(crate) tier: Tier,
-    /// Whether the code is the method's cold section, which is reported separately.
+    /// Whether the code is the cold section of the method, which the runtime reports separately.
     pub(crate) is_cold: bool,
-    /// Version of the method's IL; 0 is the original.
+    /// Version of the method's IL; the original has the version 0.
     pub(crate) rejit_id: u64,
-    /// Namespace and type, in the runtime's notation.
+    /// Namespace and name of the type, in the runtime's notation.
     pub(crate) namespace: TextHandle,
     pub(crate) name: TextHandle,
     pub(crate) signature: TextHandle,
 }
 
-/// Distance from the entry point up to which a frame is guessed to belong to precompiled code,
-/// whose size is not reported; in bytes. In traces whose rundown has the sizes, the guess is wrong
-/// for 0.5 % of the frames within 256 bytes, 6 % within 1 KiB and 11 % within 4 KiB.
+/// Distance from an entry point, in bytes, up to which a frame is guessed to belong to that code.
+/// This is for precompiled code, whose size is not reported. In traces whose rundown has the sizes,
+/// the guess is wrong for 0.5 % of the frames within 256 bytes, 6 % within 1 KiB and 11 % within 4
+/// KiB.
 pub(super) const MAX_GUESS_BYTES: u64 = 256;
 
 /// The methods of one process.
@@ -49,19 +50,20 @@ pub(super) const MAX_GUESS_BYTES: u64 = 256;
 pub(crate) struct Methods {
     codes: Vec<MethodCode>,
     ranges: Ranges<MethodHandle>,
-    /// Entry points of precompiled code, with their methods.
+    /// Method of each entry point of precompiled code.
     entry_points: NumberMap<u64, MethodHandle>,
     sorted_entry_points: Vec<(u64, MethodHandle)>,
     has_rundown: bool,
-    /// Row in `ranges` that the next event in a list of methods probably reports.
+    /// Row in `ranges` that the next event of a list of methods probably reports again.
     next_row: usize,
 }
 
-/// Memory that has a new meaning: start and size.
+/// Start and size of memory that has a new meaning, because other code is there.
 pub(crate) type Reused = (u64, u64);
 
 impl Methods {
-    /// Learns from a method event. Returns the memory whose meaning the event changes, if any.
+    /// Adds what a method event reports. Returns the memory whose meaning the event changes, if
+    /// any.
     pub(crate) fn learn(
         &mut self,
         method: &view::Method<'_>,
@@ -101,7 +103,7 @@ impl Methods {
     }
 
     /// Returns whether an event reports nothing new: it is no unload event, and code and name are
-    /// known. Saves decoding the names that the end of a session repeats.
+    /// known. Then the names need not be decoded, which the end of a session repeats.
     #[inline]
     pub(crate) fn knows(&mut self, event: &Event<'_>, texts: &Texts) -> bool {
         let is_rundown = event.known_provider() == KnownProvider::Rundown;
@@ -151,7 +153,7 @@ impl Methods {
         is_known.then_some(range.value)
     }
 
-    /// Learns the entry point of precompiled code.
+    /// Adds an entry point of precompiled code.
     pub(crate) fn learn_entry_point(&mut self, code: MethodCode) {
         let handle = MethodHandle::next(self.codes.len());
         if let std::collections::hash_map::Entry::Vacant(vacant) =
@@ -162,7 +164,7 @@ impl Methods {
         }
     }
 
-    /// Sorts the code by address. Must be called after the last event, before [`Methods::find`].
+    /// Sorts the code by address. Call it after the last event, before [`Methods::find`].
     pub(crate) fn sort(&mut self) {
         self.ranges.sort();
         self.sorted_entry_points =
@@ -170,14 +172,16 @@ impl Methods {
         self.sorted_entry_points.sort_unstable();
     }
 
-    /// Returns the code at an address at a time, and whether the answer is the same for all times.
+    /// Returns the code that was at an address at a time, and whether the answer is the same for
+    /// all times.
     pub(crate) fn find(&self, address: u64, ticks: u64) -> Option<(MethodHandle, bool)> {
         self.ranges.find(address, ticks).map(|(range, is_always)| (range.value, is_always))
     }
 
-    /// Returns the method with the nearest entry point below an address, and the distance; `None`
-    /// if other code lies in between. A distance above 0 is a guess, because stubs between methods
-    /// are not reported. A trace with a rundown needs no guess: it lists all methods in use.
+    /// Returns the method with the nearest entry point at or below an address, and the distance;
+    /// `None` if other code lies in between. A distance above 0 makes it a guess, because stubs
+    /// between methods are not reported. A trace with a rundown needs no guess: the rundown lists
+    /// all methods in use.
     pub(crate) fn guess(&self, address: u64) -> Option<(MethodHandle, u64)> {
         if self.has_rundown {
             return None;
@@ -189,7 +193,7 @@ impl Methods {
         (offset < MAX_GUESS_BYTES && !is_interrupted).then_some((method, offset))
     }
 
-    /// Returns the first and last addresses of all code that [`Methods::find`] and
+    /// Returns the first and last address of each piece of code that [`Methods::find`] and
     /// [`Methods::guess`] can find.
     pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let entry_points = if self.has_rundown { &[] } else { self.sorted_entry_points.as_slice() };
@@ -202,12 +206,12 @@ impl Methods {
         self.ranges.extents().chain(reaches)
     }
 
-    /// Returns the code of a handle.
+    /// Returns the code that a handle refers to.
     pub(crate) fn code(&self, method: MethodHandle) -> Option<&MethodCode> {
         self.codes.get(method.index())
     }
 
-    /// Returns all code, in the order of the first reports.
+    /// Returns all code, in the order in which it was first reported.
     pub(crate) fn codes(&self) -> &[MethodCode] {
         &self.codes
     }
@@ -218,8 +222,8 @@ impl Methods {
     }
 }
 
-/// Reads R2RGetEntryPoint: id of the method, its namespace with type, name and signature, and the
-/// address of the entry point.
+/// Reads the event R2RGetEntryPoint: the id of the method; its namespace with type, its name and
+/// its signature; and the address of the entry point.
 pub(super) fn entry_point<'e>(event: &Event<'e>) -> Option<(u64, [Utf16<'e>; 3], u64)> {
     let fields = &mut event.fields();
     let method_id = fields.find("MethodID")?.value.ok()?.as_u64()?;

@@ -1,8 +1,8 @@
 //! The model: the processes, threads, code and stacks that a trace reports.
 //!
 //! [`Model::learn`] takes events in time order. [`Resolved`] finds names after the last event,
-//! because most lists of methods come last. Memory is bounded by the number of distinct methods,
-//! modules, threads and stacks, not by the number of events.
+//! because most lists of methods are at the end of a trace. Memory is bounded by the number of
+//! distinct methods, modules, threads and stacks, not by the number of events.
 
 mod about;
 pub(crate) mod activity_edge;
@@ -146,7 +146,7 @@ use universal::{Mapping, Mappings};
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     session: Option<Trace>,
-    /// Start of the session, in nanoseconds since 1970, from [`start_unix_ns`].
+    /// Start of the session, in nanoseconds since 1970, as [`start_unix_ns`] returns it.
     start_unix_ns: Option<i64>,
     processes: Vec<Process>,
     by_id: HashMap<Option<u64>, ProcessHandle>,
@@ -157,31 +157,31 @@ pub struct Model {
     repairs: Repairs,
     endpoints: Endpoints,
     texts: Texts,
-    /// Display name of each type, by the stored name.
+    /// Display name of each type, by the name that the trace stores.
     shown_types: NumberMap<TextHandle, TextHandle>,
-    /// Files by path, as in mappings.
+    /// Symbol files that were added, by the path that the mappings have.
     #[cfg(feature = "symbols")]
     symbol_files: HashMap<String, SymbolFile>,
     period_nanos: Option<u64>,
     processors: Option<u32>,
-    /// Number and times of the events that pass the filter, if the driver counts them.
+    /// Number and times of those events that pass the filter, if the driver counts them.
     selected: SessionSpan,
 }
 
-/// A process.
+/// A process that the trace reports.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Process {
-    /// OS id; `None` if the stream does not contain it.
+    /// OS id of the process; `None` if the stream does not contain it.
     pub id: Option<u64>,
-    /// Name or command line; empty if unknown.
+    /// Name or command line of the process; empty if unknown.
     pub name: String,
     pub(crate) methods: Methods,
     pub(crate) modules: ModuleTable,
     pub(crate) assemblies: Assemblies,
     pub(crate) mappings: Mappings,
     pub(crate) perf_map: Ranges<TextHandle>,
-    /// Memory map, which gives code without a name the module that it lies in.
+    /// Memory map, which tells the module of code without a name.
     pub(crate) memory: MemoryMap,
     /// Version of the runtime, once an event has named it.
     pub(crate) runtime: Option<RuntimeVersion>,
@@ -190,14 +190,14 @@ pub struct Process {
     images: NativeImages,
 }
 
-/// First major version of the runtime that names owners of locks by managed ids.
+/// First major version of .NET in which events name the owners of locks by managed ids.
 const MANAGED_OWNERS_SINCE: u32 = 11;
 
-/// Number of processors that NativeAOT writes, which does not know it.
+/// Number of processors that NativeAOT writes because it does not know the real one.
 const UNKNOWN_PROCESSORS: u32 = 0xffff;
 
 impl Process {
-    /// Returns whether waits for locks name owners by managed ids instead of OS ids.
+    /// Returns whether events about waits for locks name owners by managed ids instead of OS ids.
     pub(crate) fn has_managed_owners(&self) -> bool {
         self.runtime.is_some_and(|runtime| runtime.version[0] >= MANAGED_OWNERS_SINCE)
     }
@@ -214,8 +214,8 @@ impl Process {
         self.managed_threads.get(&managed_id).copied()
     }
 
-    /// Returns the files with native code: mapped files (version 6), and programs and libraries
-    /// that were compiled ahead of time.
+    /// Returns the files with native code in the process: mapped files (version 6), and programs
+    /// and libraries that were compiled ahead of time.
     pub fn code_files(&self) -> impl Iterator<Item = CodeFile<'_>> {
         let mapped = self.mappings.rows().iter().map(|mapping| CodeFile {
             path: &mapping.path,
@@ -234,17 +234,17 @@ impl Process {
         self.assemblies.find(module.assembly_id)
     }
 
-    /// Returns the domain of an assembly.
+    /// Returns the application domain of an assembly.
     pub(crate) fn domain_of(&self, assembly: &Assembly) -> Option<&Domain> {
         self.assemblies.find_domain(assembly.domain_id)
     }
 
-    /// Returns the modules, in the order of the first reports.
+    /// Returns the modules, in the order in which they were first reported.
     pub(crate) fn modules(&self) -> &[Module] {
         self.modules.rows()
     }
 
-    /// Returns all code of methods, in the order of the first reports.
+    /// Returns all code of methods, in the order in which it was first reported.
     pub(crate) fn methods(&self) -> &[MethodCode] {
         self.methods.codes()
     }
@@ -256,7 +256,7 @@ impl Process {
 }
 
 impl Model {
-    /// Returns the handle of a type's display name. `stored`: the name in the runtime's notation.
+    /// Returns the handle of a type's display name. `stored` is its name in the runtime's notation.
     pub fn intern_type(
         &mut self,
         stored: impl std::fmt::Display,
@@ -272,8 +272,8 @@ impl Model {
         shown
     }
 
-    /// Learns from an event, which must not be older than the previous one. Returns its
-    /// thread.
+    /// Takes an event, which must not be older than the previous one, and learns from it. Returns
+    /// the thread that the event is about.
     pub fn learn(&mut self, event: &Event<'_>) -> ThreadHandle {
         if self.session.is_none() {
             self.session = Some(event.session().clone());
@@ -290,7 +290,8 @@ impl Model {
         thread
     }
 
-    /// Returns whether [`Model::learn`] uses more of an event than the thread and process.
+    /// Returns whether [`Model::learn`] uses anything of an event besides the thread and the
+    /// process.
     pub(crate) fn learns_from(event: &Event<'_>) -> bool {
         match event.known_provider() {
             KnownProvider::UniversalSystem | KnownProvider::EventPipe => true,
@@ -298,7 +299,7 @@ impl Model {
         }
     }
 
-    /// Returns whether an event in a list of methods reports nothing new.
+    /// Returns whether an event that lists a method reports nothing new.
     #[inline]
     pub(crate) fn knows_method(&mut self, event: &Event<'_>) -> bool {
         let process = self.last_process.filter(|(id, _)| *id == event.process_id());
@@ -380,7 +381,7 @@ impl Model {
         }
     }
 
-    /// Learns from R2RGetEntryPoint that precompiled code of a method is used.
+    /// Takes an event R2RGetEntryPoint, which says that precompiled code of a method is used.
     fn learn_entry_point(&mut self, process: ProcessHandle, event: &Event<'_>) -> Option<()> {
         let (method_id, [namespace, name, signature], start) = methods::entry_point(event)?;
         let mut intern = |text: Utf16<'_>| self.texts.intern_shown(text);
@@ -402,7 +403,7 @@ impl Model {
         Some(())
     }
 
-    /// Learns the purpose of a thread from ThreadCreated or ThreadDC.
+    /// Takes an event ThreadCreated or ThreadDC, which tells the purpose of a thread.
     fn learn_thread(&mut self, process: ProcessHandle, event: &Event<'_>) -> Option<()> {
         let fields = &mut event.fields();
         let flags = fields.find("Flags")?.value.ok()?.as_u64()?;
@@ -458,8 +459,8 @@ impl Model {
         }
     }
 
-    /// Adds the symbols of a perf map (see [`perf_map`]) to a process, or to all processes that the
-    /// trace has reported so far if `process_id` is `None`.
+    /// Adds the symbols of a perf map (see [`perf_map`]) to a process. If `process_id` is `None`,
+    /// adds them to all processes that the trace has reported so far.
     pub fn add_perf_map(&mut self, process_id: Option<u64>, text: &str) {
         if process_id.is_some() {
             self.process_handle(process_id);
@@ -476,7 +477,7 @@ impl Model {
         }
     }
 
-    /// Sets the memory map of all processes that were reported so far: see
+    /// Sets the memory map of all processes that the trace has reported so far: see
     /// [`NamesSoFar::set_mappings`].
     pub(crate) fn set_memory(&mut self, memory: &MemoryMap) {
         for row in &mut self.processes {
@@ -508,13 +509,13 @@ impl Model {
         Ok(())
     }
 
-    /// Returns the symbols that were added for a path.
+    /// Returns the symbol file that was added for a path.
     #[cfg(feature = "symbols")]
     pub(crate) fn symbol_file(&self, path: &str) -> Option<&SymbolFile> {
         self.symbol_files.get(path)
     }
 
-    /// Ends learning. Must be called after the last event, before names are resolved.
+    /// Completes the model. This must be called after the last event, before names are resolved.
     pub(crate) fn complete(&mut self, period_nanos: Option<u64>, selected: SessionSpan) {
         (self.period_nanos, self.selected) = (period_nanos, selected);
         for row in &mut self.processes {
@@ -524,7 +525,7 @@ impl Model {
         }
     }
 
-    /// Returns the stream's header; `None` before the first event.
+    /// Returns the header of the stream; `None` before the first event.
     pub fn session(&self) -> Option<&Trace> {
         self.session.as_ref()
     }
@@ -534,8 +535,8 @@ impl Model {
         self.start_unix_ns
     }
 
-    /// Returns the median time between consecutive CPU samples of a thread, in nanoseconds;
-    /// `None` without samples.
+    /// Returns the median time between consecutive CPU samples of a thread, in nanoseconds; `None`
+    /// if there are no samples.
     pub(crate) fn period_nanos(&self) -> Option<u64> {
         self.period_nanos
     }
@@ -550,13 +551,14 @@ impl Model {
         self.processors = processors.filter(is_known);
     }
 
-    /// Returns number and times of the events that pass the filter's threads, processes and times.
+    /// Returns the number and the times of those events whose thread, process and time pass the
+    /// filter.
     pub(crate) fn selected(&self) -> &SessionSpan {
         &self.selected
     }
 
-    /// Returns the duration of the selected events, in nanoseconds. It begins with the session, or
-    /// with the first selected event if a filter leaves out events.
+    /// Returns the duration that the selected events cover, in nanoseconds. It begins with the
+    /// session, or with the first selected event if a filter leaves out events.
     pub(crate) fn selected_nanos(&self) -> u64 {
         match self.selected.events < self.event_count() {
             true => self.selected.nanos(),
@@ -564,7 +566,7 @@ impl Model {
         }
     }
 
-    /// Returns a process.
+    /// Returns the process that a handle refers to.
     pub fn process(&self, process: ProcessHandle) -> Option<&Process> {
         self.processes.get(process.index())
     }
@@ -574,7 +576,7 @@ impl Model {
         self.processes.iter().enumerate().map(|(index, row)| (ProcessHandle::next(index), row))
     }
 
-    /// Returns a thread.
+    /// Returns the thread that a handle refers to.
     pub fn thread(&self, thread: ThreadHandle) -> Option<&Thread> {
         self.threads.get(thread)
     }
@@ -600,8 +602,8 @@ impl Model {
         self.stacks.addresses(stack)
     }
 
-    /// Returns whether a stack of 100 frames or more is known to have all its callers, because
-    /// another stack has the missing ones or none are missing.
+    /// Returns whether a stack of 100 frames or more is known to have all its callers. Either the
+    /// missing ones were taken from another stack, or none are missing.
     pub fn is_repaired(&self, stack: StackHandle) -> bool {
         self.stacks.is_repaired(stack)
     }
@@ -610,7 +612,7 @@ impl Model {
         &self.stacks
     }
 
-    /// Returns a text.
+    /// Returns the text that a handle refers to.
     pub fn text(&self, text: TextHandle) -> &str {
         self.texts.get(text)
     }
@@ -623,13 +625,14 @@ impl Model {
         &mut self.texts
     }
 
-    /// Counts an event of a thread that a filter accepts.
+    /// Counts an event of this thread as accepted by the filter.
     #[inline]
     pub(crate) fn select(&mut self, thread: ThreadHandle) {
         self.threads.select(thread);
     }
 
-    /// Counts events that [`Model::learn`] did not see. Returns their thread.
+    /// Counts events that were not passed to [`Model::learn`]. Returns the thread that they are
+    /// about.
     pub(crate) fn count_events(
         &mut self,
         process_id: Option<u64>,
@@ -642,13 +645,13 @@ impl Model {
         thread
     }
 
-    /// Returns the number of reuses of code memory so far.
+    /// Returns the number of times so far that memory with code was reused for other code.
     pub(crate) fn reuses(&self) -> usize {
         self.stacks.reuses()
     }
 
-    /// Returns a thread's display name: `thread 17401`, `thread 17401 (Finalizer)`. With several
-    /// processes, the process comes first: `process 17, thread 17401`.
+    /// Returns a thread's display name: `thread 17401`, `thread 17401 (Finalizer)`. If there are
+    /// several processes, the process comes first: `process 17, thread 17401`.
     pub fn thread_label(&self, thread: ThreadHandle) -> String {
         let Some(row) = self.threads.get(thread) else { return "thread ?".to_owned() };
         let mut label = match row.os_thread_id {
@@ -668,7 +671,8 @@ impl Model {
     }
 }
 
-/// Returns the session's start in nanoseconds since 1970-01-01 UTC, according to an event.
+/// Returns the session's start in nanoseconds since 1970-01-01 UTC, computed from the times of an
+/// event.
 pub(crate) fn start_unix_ns(event: &Event<'_>) -> Option<i64> {
     let since_start = i128::from(event.nanos().unwrap_or(0));
     let start = event.unix_nanos().map(|unix| unix.saturating_sub(since_start));

@@ -1,22 +1,22 @@
-//! Modules: files and generated code that methods belong to.
+//! The modules to which methods belong: files, and code generated in memory.
 
 use super::hash::NumberMap;
 use super::names::shorten;
 use nettrace_parser::view::{self, ModuleChange};
 
-/// A module of a process.
+/// A module that a process has loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Module {
     /// Id by which methods refer to the module.
     pub(crate) module_id: u64,
     pub(crate) assembly_id: u64,
-    /// File name without folder and without `.dll` or `.exe`.
+    /// File name without its folder and without `.dll` or `.exe`.
     pub(crate) name: String,
-    /// Path of the file with its IL, as stored.
+    /// Path of the file that contains the IL, as the trace stores it.
     pub(crate) il_path: String,
-    /// Path of the file with its precompiled code, as stored; usually empty.
+    /// Path of the file that contains the precompiled code, as the trace stores it; usually empty.
     pub(crate) native_path: String,
-    /// Path of the PDB at build time, as stored.
+    /// Path that the PDB had when the module was built, as the trace stores it.
     pub(crate) pdb_path: String,
     /// Whether the module contains precompiled code that the runtime uses.
     pub(crate) is_ready_to_run: bool,
@@ -29,7 +29,8 @@ pub(crate) struct Module {
 }
 
 impl Module {
-    /// Returns whether a module with this id is the same one, by its files and its assembly.
+    /// Returns whether another module with the same id is the same module. Its files and its
+    /// assembly decide.
     fn is_same(&self, other: &Module) -> bool {
         self.assembly_id == other.assembly_id
             && self.il_path == other.il_path
@@ -41,15 +42,16 @@ impl Module {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ModuleTable {
     rows: Vec<Module>,
-    /// Rows that had each id, oldest first.
+    /// Modules that had each id, oldest first.
     by_id: NumberMap<u64, Vec<Owner>>,
 }
 
-/// A row that had an id.
+/// A module that had an id for some time.
 #[derive(Debug, Clone, Copy)]
 struct Owner {
     row: u32,
-    /// Latest unload of this row or an earlier owner, in ticks; 0 if there was none.
+    /// Time of the latest unload of this module or of an earlier owner of the id, in ticks; 0 if
+    /// there was none.
     unloaded: u64,
 }
 
@@ -85,7 +87,8 @@ impl ModuleTable {
         }
     }
 
-    /// Returns the module that had an id at `ticks`, or else the newest one.
+    /// Returns the module that had an id at the time `ticks`, or else the newest module that had
+    /// it.
     pub(crate) fn find(&self, module_id: u64, ticks: u64) -> Option<&Module> {
         let owners = self.by_id.get(&module_id)?;
         let newest = self.rows.get(owners.last()?.row as usize)?;
@@ -97,7 +100,7 @@ impl ModuleTable {
         older.and_then(|owner| self.rows.get(owner.row as usize)).or(Some(newest))
     }
 
-    /// Returns all modules, in the order of the first reports.
+    /// Returns all modules, in the order in which they were first reported.
     pub(crate) fn rows(&self) -> &[Module] {
         &self.rows
     }
@@ -123,8 +126,8 @@ fn new_row(module: &view::Module<'_>, ticks: u64) -> Module {
     }
 }
 
-/// Returns the file name of a path without `.dll`, `.exe` or `.winmd`, and without the `.ni` of a
-/// precompiled file before it. Other extensions stay.
+/// Returns the file name of a path without `.dll`, `.exe` or `.winmd`, and without a `.ni` before
+/// that, which precompiled files have. Other extensions are kept.
 pub(crate) fn short_name(path: &str) -> &str {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let ends = |end: &str| {
@@ -159,7 +162,7 @@ mod tests {
         assert_eq!(names.map(short_name), short);
     }
 
-    /// Gives one id to many modules. A search through all of them would take 10^10 steps.
+    /// Gives one id to so many modules that a search through all of them would take 10^10 steps.
     #[test]
     fn an_id_that_was_given_to_many_modules_means_the_one_of_the_time() {
         let mut modules = ModuleTable::default();

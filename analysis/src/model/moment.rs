@@ -1,4 +1,4 @@
-//! Moments: thread and time of an event.
+//! The moment of an event: its thread and its time.
 
 use super::ThreadHandle;
 use super::activity_edge::ActivityEdge;
@@ -12,9 +12,9 @@ use std::cell::OnceCell;
 pub struct Moment {
     /// Thread that the event is about.
     pub thread: ThreadHandle,
-    /// Nanoseconds since the session's start; 0 if the stream has no usable clock.
+    /// Time in nanoseconds since the session's start; 0 if the stream has no usable clock.
     pub nanos: i64,
-    /// Whether thread, process and time pass the filter.
+    /// Whether the filter accepts the thread, its process and the time.
     pub is_selected: bool,
     /// Result of [`Moment::activity_edge`], which several reports need.
     activity: OnceCell<Option<Box<ActivityEdge>>>,
@@ -25,7 +25,7 @@ impl Moment {
         Moment { thread, nanos, is_selected, activity: OnceCell::new() }
     }
 
-    /// Returns the place of the event as one end of an interval.
+    /// Returns the moment as one end of an interval.
     pub(crate) fn edge(&self, event: &Event<'_>) -> Edge {
         Edge::from_event(event, self.thread, self.nanos)
     }

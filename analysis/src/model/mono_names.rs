@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 
 /// Returns the name of a type in the notation of other runtimes: ``A.Pair`2[B,C][]`` for
-/// `A.Pair<B,C>[]`. Angle brackets at the start of a name are the compiler's and stay.
+/// `A.Pair<B,C>[]`. Angle brackets at the start of a name come from the compiler and are kept.
 pub(crate) fn name_of_mono(name: &str) -> String {
     let mut stored = String::with_capacity(name.len().saturating_add(8));
     // For each open bracket, the position of its list of arguments and the length so far; `None`
@@ -70,7 +70,7 @@ fn without_modifiers(argument: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns an argument of a signature in the notation of other runtimes.
+/// Returns the type of a signature's argument in the notation of other runtimes.
 pub(crate) fn argument_of_mono(argument: &str) -> String {
     let plain = without_modifiers(argument);
     let mut text = String::with_capacity(plain.len());

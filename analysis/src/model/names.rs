@@ -8,17 +8,17 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// Parts of a name that are shown.
+/// Which parts of a name are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum NameStyle {
-    /// `Type.Method`.
+    /// Shows `Type.Method`.
     Short,
-    /// `Module!Namespace.Type.Method`.
+    /// Shows `Module!Namespace.Type.Method`.
     Full,
-    /// `Module!Namespace.Type.Method(arguments)`.
+    /// Shows `Module!Namespace.Type.Method(arguments)`.
     #[default]
     Signature,
 }
@@ -27,14 +27,15 @@ pub enum NameStyle {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NameOptions {
-    /// Parts of a name that are shown.
+    /// Which parts of a name are shown.
     pub style: NameStyle,
-    /// Shows names as the runtime stores them, with compiler-generated parts and types in IL
-    /// notation: `workload!Workload.Program+<TaskRound>d__14.MoveNext()`. PerfView does the same.
+    /// Whether names are shown as the runtime stores them, with compiler-generated parts and types
+    /// in IL notation: `workload!Workload.Program+<TaskRound>d__14.MoveNext()`. PerfView shows such
+    /// names, too.
     pub is_raw: bool,
 }
 
-/// Kind of code that a frame belongs to.
+/// Kind of code to which a frame belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -50,7 +51,7 @@ pub enum FrameKind {
     Unknown,
 }
 
-/// Source of a frame's name.
+/// How a frame got its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -60,16 +61,16 @@ pub enum NameOrigin {
     Method,
     /// A symbol file, a perf map or a recorder named the function.
     Symbol,
-    /// The function has no name, but the file that the address lies in is known:
+    /// The function has no name, but the file that contains the address is known:
     /// `libfoo.so+0x1234`.
     Module,
-    /// Nothing is known: the text is the address.
+    /// Nothing is known about the address, so the text is the address.
     Address,
-    /// The frame stands for a group of frames, or for no code: `(recording)`.
+    /// The frame stands for a group of frames, or for no code at all: `(recording)`.
     Label,
 }
 
-/// Kind of call that a frame on top of its method stands for.
+/// Kind of the call for which a frame stands that lies on top of the calling method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -90,8 +91,8 @@ impl FrameCall {
     }
 }
 
-/// A frame with its display names. Frames are compared by their texts: frames that look alike are
-/// equal.
+/// A frame with its display names. Frames are compared by their texts, so that frames which look
+/// alike are equal.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -106,47 +107,49 @@ pub struct Frame {
     pub type_name: String,
     /// Name of the method or function, without its signature.
     pub method: String,
-    /// Kind of code.
+    /// Kind of code to which the frame belongs.
     pub kind: FrameKind,
-    /// Source of the name.
+    /// How the frame got its name.
     pub origin: NameOrigin,
-    /// Call that the frame stands for; `None` for most frames. Text and method end with the call:
-    /// `Sockets.SocketPal.Send → native call`.
+    /// Call for which the frame stands; `None` for most frames. The fields `text` and `method` end
+    /// with the call: `Sockets.SocketPal.Send → native call`.
     pub call: Option<FrameCall>,
     /// Whether the name is a guess: the address lies shortly after the entry point of a method of
-    /// unknown size. Text and method are marked, with the distance from the entry point in bytes:
-    /// `~Program.Run+0x1f0`.
+    /// unknown size. The fields `text` and `method` show the mark `~` and the distance from the
+    /// entry point in bytes: `~Program.Run+0x1f0`.
     pub is_guessed: bool,
-    /// Distance from the entry point of a guessed method, in bytes; 0 for other frames.
+    /// Distance of the address from the entry point of a guessed method, in bytes; 0 for other
+    /// frames.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) guess_offset: u64,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) ends: NameEnds,
-    /// Whether the frame may be a state machine, which is shown under the name of its async method
+    /// Whether the frame may be a state machine, which is shown with the name of its async method
     /// or iterator.
     #[cfg(feature = "page")]
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) is_machine: bool,
-    /// Hash of the method's type and name without generic arguments; 0 for code that is no managed
-    /// method. A state machine has the hash of the method that starts it.
+    /// Hash of the method's type and name without generic arguments; 0 for code that is not a
+    /// managed method. A state machine has the hash of the method that starts it.
     #[cfg(feature = "page")]
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) async_method: u64,
 }
 
-/// Number of innermost frames that the runtime keeps of a stack.
+/// Number of frames that the runtime keeps of a stack, which are the innermost ones.
 pub(crate) const RUNTIME_FRAMES: usize = 100;
 
-/// Ends of the parts of a frame's names, in bytes. A name that was cut off may be shorter.
+/// Where the parts of a frame's names end, in bytes. A name that was cut off may be shorter than
+/// that.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct NameEnds {
-    /// End of the module and its `!` in the text.
+    /// End of the module's name and its `!` in `text`.
     module: usize,
-    /// End of the method's name in the text; the arguments follow.
+    /// End of the method's name in `text`; the arguments come after it.
     name: usize,
-    /// End of the arguments in the text; the offset of a guess and the call follow.
+    /// End of the arguments in `text`; the offset of a guess and the call come after them.
     arguments: usize,
-    /// End of the name in the method; the call follows.
+    /// End of the name in `method`; the call comes after it.
     method: usize,
 }
 
@@ -189,8 +192,8 @@ impl AsRef<str> for Frame {
 }
 
 impl Frame {
-    /// Returns whether the frame has a name. The text of a frame without one is an address, or
-    /// tells the file that the address lies in.
+    /// Returns whether the frame has a name. If not, its text is an address, or names the file that
+    /// contains the address.
     pub fn is_named(&self) -> bool {
         !matches!(self.origin, NameOrigin::Module | NameOrigin::Address)
     }
@@ -219,8 +222,8 @@ impl Frame {
         self.text.get(..self.ends.arguments).unwrap_or(&self.text)
     }
 
-    /// Returns whether the frame is a method of a type, or of a nested type, and the method's name
-    /// begins with `method`.
+    /// Returns whether the frame is a method of a type or of one nested in it, and its name begins
+    /// with `method`.
     pub(crate) fn is_method_of(&self, type_name: &str, method: &str) -> bool {
         let nested = self.type_name.strip_prefix(type_name);
         // A guess is marked by one byte in front of the name.
@@ -229,7 +232,7 @@ impl Frame {
             && name.starts_with(method)
     }
 
-    /// Returns whether the type lies in a namespace or in a nested one.
+    /// Returns whether the type lies in a namespace or in one nested in it.
     pub(crate) fn is_in_namespace(&self, namespace: &str) -> bool {
         let below = self.namespace.strip_prefix(namespace);
         below.is_some_and(|below| below.is_empty() || below.starts_with('.'))
@@ -241,7 +244,7 @@ impl Frame {
             || [&self.method, &self.type_name].iter().any(|name| name.contains(".lambda_"))
     }
 
-    /// Returns the method without the marks of a guess and without the call.
+    /// Returns the method's name without the marks of a guess and without the call.
     pub(crate) fn bare_method(&self) -> &str {
         let caller = self.caller_method();
         match self.is_guessed {
@@ -261,7 +264,7 @@ impl Frame {
         self.is_main() || self.bare_method() == "<Main>"
     }
 
-    /// Returns the method without the call.
+    /// Returns the method's name without the call.
     pub fn caller_method(&self) -> &str {
         self.method.get(..self.ends.method).unwrap_or(&self.method)
     }
@@ -272,7 +275,7 @@ impl Frame {
         self.call.map_or("", FrameCall::text)
     }
 
-    /// Returns the frame that stands for a call by this method.
+    /// Returns the frame that stands for a call made by this method.
     pub(crate) fn calling(&self, call: FrameCall) -> Frame {
         let called = |name: &str| format!("{name}{}", call.text());
         Frame {
@@ -328,9 +331,9 @@ impl Frame {
 
     /// Marks the name as a guess, for an address that probably belongs to the method.
     ///
-    /// Each offset is a separate frame, so that readers can judge each guess: the larger the
-    /// offset, the more likely the code belongs to a neighbour. Reports whose rows are methods use
-    /// [`Frame::without_offset`].
+    /// Each offset gives a separate frame, so that readers can judge each guess: the larger the
+    /// offset, the more likely the code belongs to a neighbour. Reports with a row for each method
+    /// use [`Frame::without_offset`].
     pub(crate) fn guessed(self, offset: u64) -> Frame {
         let mark = |name: &str| format!("~{name}+{offset:#x}");
         let (text, method) = (mark(&self.text), mark(&self.method));
@@ -353,7 +356,7 @@ impl Frame {
     }
 
     /// Returns the frame of a guessed method without the offset, so that all addresses of the
-    /// method share one frame. Other frames stay as they are.
+    /// method share one frame. Other frames are not changed.
     pub(crate) fn without_offset(mut self) -> Frame {
         if let Some(end) = self.guess().map(|(name, _)| name.len()) {
             self.text.truncate(end);
@@ -361,21 +364,21 @@ impl Frame {
         self
     }
 
-    /// Returns the size of the frame and its names in memory, in bytes.
+    /// Returns the memory that the frame and its names take, in bytes.
     pub(crate) fn held_bytes(&self) -> usize {
         let names = [&self.text, &self.module, &self.namespace, &self.type_name, &self.method];
         let names = names.iter().map(|name| name.len()).fold(0, usize::saturating_add);
         size_of::<Frame>().saturating_add(names)
     }
 
-    /// Shortens all names to [`MAX_NAME_CHARS`].
+    /// Shortens all names to at most [`MAX_NAME_CHARS`] characters.
     pub(crate) fn shortened(mut self) -> Frame {
         let Frame { text, module, namespace, type_name, method, .. } = &mut self;
         [text, module, namespace, type_name, method].into_iter().for_each(shorten);
         self
     }
 
-    /// Makes the frame of a function with a name.
+    /// Makes the frame of a native function whose name is known.
     pub(crate) fn native(module: &str, name: &str, kind: FrameKind, options: NameOptions) -> Frame {
         let frame = Frame { method: name.to_owned(), ..Frame::unnamed(module, kind) };
         // Names of C++ functions have arguments.
@@ -383,13 +386,13 @@ impl Frame {
         frame.named([name, ""], end, options.style, NameOrigin::Symbol)
     }
 
-    /// Makes the frame of an offset in a module, without a name: `module+0x1234`.
+    /// Makes the frame for an offset in a module where no name is known: `module+0x1234`.
     pub(crate) fn in_mapping(module: &str, offset: u64, kind: FrameKind) -> Frame {
         Frame::unnamed(module, kind).only(format!("{module}+{offset:#x}"), NameOrigin::Module)
     }
 
-    /// Makes a frame that names only the module of the code: `System.Private.CoreLib!(no name)`, or
-    /// `(generated code)` without a module.
+    /// Makes a frame that tells only the module of the code: `System.Private.CoreLib!(no name)`, or
+    /// `(generated code)` if there is no module.
     pub(crate) fn lies_in(module: &str, kind: FrameKind) -> Frame {
         let text = match module {
             "" => "(generated code)".to_owned(),
@@ -412,22 +415,22 @@ impl Frame {
         Frame::managed(&name, NameOptions::default())
     }
 
-    /// Makes the frame of an address about which nothing is known.
+    /// Makes the frame for an address about which nothing is known.
     pub fn for_address(address: u64) -> Frame {
         Frame::address(address, FrameKind::Unknown)
     }
 
-    /// Makes the frame of an address in code of a kind.
+    /// Makes the frame for an address in code of this kind.
     pub(crate) fn address(address: u64, kind: FrameKind) -> Frame {
         Frame::unnamed("", kind).only(format!("{address:#x}"), NameOrigin::Address)
     }
 
-    /// Makes the frame for the outer frames that were left out of a stack with too many frames.
+    /// Makes the frame that stands for the outer frames of a stack that has too many frames.
     pub(crate) fn left_out() -> Frame {
         Frame::group("(outer frames left out)".to_owned(), FrameKind::Unknown)
     }
 
-    /// Makes the frame for the callers that a stack has lost to the runtime's limit.
+    /// Makes the frame that stands for the callers which a stack has lost to the runtime's limit.
     pub(crate) fn callers_cut_off() -> Frame {
         Frame::group(format!("(callers cut off at {RUNTIME_FRAMES} frames)"), FrameKind::Unknown)
     }
@@ -457,14 +460,14 @@ impl Frame {
         }
     }
 
-    /// Sets text and method to a name without parts.
+    /// Sets `text` and `method` to a name that has no parts.
     fn only(self, text: String, origin: NameOrigin) -> Frame {
         let ends =
             NameEnds { module: 0, name: text.len(), arguments: text.len(), method: text.len() };
         Frame { method: text.clone(), text, origin, ends, ..self }
     }
 
-    /// Sets the text from the shown name and its arguments. `end`: length of the name without
+    /// Sets `text` from the display name and its arguments. `end` is the length of the name without
     /// arguments, in bytes.
     fn named(
         self,
@@ -488,8 +491,8 @@ impl Frame {
     }
 }
 
-/// Maximum length of a name, in characters, because each row of a report may repeat a name. Longer
-/// names are cut off and end with `…`.
+/// Maximum length of a name, in characters. There is a maximum because each row of a report may
+/// repeat a name. Longer names are cut off and end with `…`.
 pub(crate) const MAX_NAME_CHARS: usize = 4096;
 
 /// Returns at most [`MAX_NAME_CHARS`] characters of the name of an event, a provider or a field.
@@ -513,7 +516,7 @@ fn excess_at(name: &str) -> Option<usize> {
     name.char_indices().nth(MAX_NAME_CHARS).map(|(end, _)| end)
 }
 
-/// Joins parts with dots and skips empty parts. `.ctor` keeps its own dot.
+/// Joins parts with dots and skips empty parts. The dot that `.ctor` begins with is kept.
 fn dotted(parts: [&str; 3]) -> String {
     let mut text = String::new();
     for part in parts.into_iter().filter(|part| !part.is_empty()) {

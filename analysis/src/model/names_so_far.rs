@@ -1,7 +1,7 @@
-//! Names of frames from the events read so far, for streams that cannot be read twice.
+//! Finds names of frames from the events read so far, for streams that cannot be read twice.
 //!
 //! A watched session may last for days, while the process compiles and unloads code all the time.
-//! So code is dropped when the stream reports its unload, or other code at its place.
+//! So code is forgotten when the stream reports its unload, or other code at its place.
 
 use super::memory_map::MemoryMap;
 use super::method_name::MethodName;
@@ -16,12 +16,13 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Default limit of the memory for names, in bytes.
+/// Default limit of the memory that names may take, in bytes.
 const MAX_NAMES_BYTES: usize = 256 << 20;
-/// Memory of a name beside its text, in bytes: a row, the place in the tree, the allocator.
+/// Memory that a name takes in addition to its text, in bytes: a row, its place in the tree, and
+/// what the allocator adds.
 const ROW_BYTES: usize = 160;
 
-/// Process id, and an address in the process or the id of a module.
+/// Id of a process, and an address in this process or the id of a module.
 type CodeKey = (Option<u64>, u64);
 
 /// Names of managed methods from the events read so far, for streams that cannot be read twice.
@@ -44,32 +45,34 @@ type CodeKey = (Option<u64>, u64);
 pub struct NamesSoFar {
     options: NameOptions,
     limit: usize,
-    /// Code by first address. Pieces of code with a size do not overlap.
+    /// Code of methods, by first address. Pieces of code whose size is known do not overlap.
     codes: BTreeMap<CodeKey, Code>,
     /// Short names of modules.
     modules: HashMap<CodeKey, Box<str>>,
-    /// Memory map of each process, which gives code without a name the module that it lies in.
+    /// Memory map of each process, which tells the module of code without a name.
     memory: HashMap<Option<u64>, MemoryMap>,
     held_bytes: usize,
     left_out: u64,
 }
 
-/// A method's code.
+/// The code of a method.
 #[derive(Debug)]
 struct Code {
-    /// Last address, inclusive; `None` for precompiled code, which has only an entry point.
+    /// Last address of the code; `None` for precompiled code, of which only the entry point is
+    /// known.
     last: Option<u64>,
     method_id: u64,
     module_id: u64,
     name: Name,
-    /// Facts that the method reveals about a thread; known once the name was computed.
+    /// What the method reveals about a thread's state; it is known once the display name was
+    /// computed.
     role: Role,
 }
 
 #[derive(Debug)]
 enum Name {
-    /// Namespace with type, name, and signature, as stored. Most methods are never on a stack, so
-    /// the display name is only computed when it is needed.
+    /// Namespace with type, name, and signature, as the trace stores them. The display name is
+    /// computed only when it is needed, because most methods are never on a stack.
     Stored([Box<str>; 3]),
     Shown(Arc<Frame>),
 }
@@ -97,7 +100,7 @@ impl Default for NamesSoFar {
 }
 
 impl NamesSoFar {
-    /// Creates an instance without any names.
+    /// Creates a source of names that knows no names yet.
     pub fn new(options: NameOptions) -> NamesSoFar {
         NamesSoFar {
             options,
@@ -118,7 +121,8 @@ impl NamesSoFar {
         self
     }
 
-    /// Learns from the next event, before the names of its stack. Events must come in time order.
+    /// Learns from the next event, which must come before the names of its stack are requested.
+    /// Events must come in time order.
     pub fn learn(&mut self, event: &Event<'_>) {
         match (event.known_provider(), event.id()) {
             (KnownProvider::Runtime | KnownProvider::Rundown, 141..=144) => {
@@ -158,7 +162,8 @@ impl NamesSoFar {
         self.memory.insert(process, MemoryMap::new(mappings));
     }
 
-    /// Gives the memory map of one process to another one, for a process whose id has become known.
+    /// Moves the memory map of one process id to another, because the id of the process has become
+    /// known.
     pub(crate) fn move_mappings(&mut self, from: Option<u64>, to: Option<u64>) {
         if let Some(memory) = self.memory.remove(&from) {
             self.memory.insert(to, memory);
@@ -214,8 +219,8 @@ impl NamesSoFar {
         self.keep(place, code);
     }
 
-    /// Learns from R2RGetEntryPoint that precompiled code is used for the first time. The event has
-    /// no size.
+    /// Takes an event R2RGetEntryPoint: precompiled code is used for the first time. The event does
+    /// not have the size of the code.
     fn learn_entry_point(&mut self, event: &Event<'_>) -> Option<()> {
         let (method_id, parts, start) = entry_point(event)?;
         let place = (event.process_id(), start);
@@ -247,7 +252,7 @@ impl NamesSoFar {
         }
     }
 
-    /// Reserves `cost` bytes. Returns whether the limit allows them.
+    /// Reserves `cost` bytes of memory. Returns whether the limit allows that.
     fn affords(&mut self, cost: usize) -> bool {
         let held = self.held_bytes.saturating_add(cost);
         if held > self.limit {
@@ -277,8 +282,8 @@ impl NamesSoFar {
         (address <= last).then_some((*place, code))
     }
 
-    /// Returns the names of an event's stack, innermost first, one per address. An address about
-    /// which nothing is known is its own name. Guessed names begin with `~`: see
+    /// Returns the names of an event's stack, innermost first, one for each address. An address
+    /// about which nothing is known is its own name. Guessed names begin with `~`: see
     /// [`Frame::is_guessed`](crate::Frame::is_guessed).
     pub fn stack_names(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
         let process = event.process_id();
@@ -298,7 +303,7 @@ impl NamesSoFar {
     }
 
     /// Returns the frame at an address of a stack, and the facts that it reveals about a thread.
-    /// `is_leaf`: the address is the innermost one, not a return address.
+    /// `is_leaf` says that the address is the innermost one and not a return address.
     pub(crate) fn frame(
         &mut self,
         process: Option<u64>,
@@ -316,7 +321,7 @@ impl NamesSoFar {
         (frame, self.over(at).map_or(Role::NATIVE, |(_, code)| code.role))
     }
 
-    /// Finds the name for the address of a call. `shown`: the address in the stack.
+    /// Finds the name for the address of a call. `shown` is the address that the stack contains.
     fn name(&mut self, at: CodeKey, shown: u64) -> FrameName {
         let Some((place, code)) = self.over(at) else {
             let memory = self.memory.get(&at.0);

@@ -7,7 +7,7 @@
 
 use std::cmp::Reverse;
 
-/// First and last address of a range, and first and last tick of its lifetime.
+/// A range with its lifetime: first and last address, and first and last tick.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Life {
     pub(super) start: u64,
@@ -16,33 +16,34 @@ pub(super) struct Life {
     pub(super) end: u64,
 }
 
-/// Length up to which lists are searched linearly.
+/// Maximum length of lists that are searched linearly.
 const SHORT: usize = 16;
 
-/// Ranges by address and time.
+/// Index of ranges, in which they are found by address and time.
 #[derive(Debug, Clone)]
 pub(super) struct Overlaps {
     lives: Vec<Life>,
-    /// First addresses of the pieces.
+    /// First addresses of the pieces into which the starts and ends of ranges divide all addresses.
     bounds: Vec<u64>,
-    /// Begin of each node's list in `listed`.
+    /// Index in `listed` at which the list of each node begins.
     lists: Vec<usize>,
-    /// Indices into `lives`, node after node, oldest birth first.
+    /// Indices into `lives`, node after node. In a node, the range whose life began first comes
+    /// first.
     listed: Vec<u32>,
-    /// For each list entry, the index within the list of the entry so far that dies last; the
-    /// latest of equals.
+    /// For each entry of a list, the index in the list of the range that dies last among this entry
+    /// and those before it. Of equal ones, it is the last.
     longest: Vec<u32>,
-    /// Begin of each long list's tree of latest deaths in `deaths`.
+    /// Index in `deaths` at which the tree of latest deaths of each long list begins.
     trees: Vec<usize>,
     deaths: Vec<u64>,
 }
 
-/// Rank of a range for a time, lower is better: distance, age, place in the input. The later of
-/// equals wins.
+/// How well a range fits a time: distance, age, place in the input. The lowest rank is best; of
+/// equal ranks, the later range wins.
 type Rank = (u64, Reverse<u64>, Reverse<usize>);
 
 impl Overlaps {
-    /// Builds the index. The later of equally good ranges in `lives` wins.
+    /// Builds the index. If several ranges fit equally well, the last of them in `lives` wins.
     pub(super) fn new(lives: Vec<Life>) -> Overlaps {
         let mut bounds: Vec<u64> = lives
             .iter()
@@ -94,7 +95,7 @@ impl Overlaps {
         overlaps
     }
 
-    /// Computes the latest deaths of each list.
+    /// Computes which ranges of each list die last.
     fn look_ahead(&mut self) {
         for node in 0..self.lists.len().saturating_sub(1) {
             self.trees.push(self.deaths.len());
@@ -162,7 +163,7 @@ impl Overlaps {
         best.map(|at| (at as usize, count == 1))
     }
 
-    /// Returns the entries of a list that may fit best.
+    /// Returns those entries of a list that may be the best fit.
     fn candidates(&self, node: usize, list: &[u32], ticks: u64, steps: &mut u64) -> Vec<u32> {
         if list.len() <= SHORT {
             *steps = steps.saturating_add(list.len() as u64);

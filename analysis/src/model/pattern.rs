@@ -1,4 +1,4 @@
-//! Patterns for the texts of frames.
+//! Patterns that match the texts of frames.
 
 /// A pattern for texts: literal text or, with the feature `regex`, a regular expression.
 ///
@@ -21,7 +21,7 @@ enum Inner {
 }
 
 impl Pattern {
-    /// Creates a pattern that matches texts that contain `words` literally.
+    /// Creates a pattern that matches every text that contains `words` literally.
     pub fn words(words: impl Into<String>) -> Pattern {
         Pattern(Inner::Words(words.into()))
     }
@@ -35,8 +35,8 @@ impl Pattern {
         }
     }
 
-    /// Returns `name` if the pattern matches a text. `$1` in the name is replaced by the match of a
-    /// regular expression's first group.
+    /// Returns `name` if the pattern matches a text. A `$1` in the name is replaced by the match of
+    /// a regular expression's first group.
     pub(super) fn named(&self, text: &str, name: &str) -> Option<String> {
         match &self.0 {
             Inner::Words(words) => text.contains(&**words).then(|| name.to_owned()),
@@ -50,7 +50,8 @@ impl Pattern {
     }
 }
 
-/// Compares the source texts. Settings of a `regex::RegexBuilder` are ignored.
+/// Compares the texts from which patterns were made. Settings of a `regex::RegexBuilder` are
+/// ignored.
 impl PartialEq for Pattern {
     fn eq(&self, other: &Pattern) -> bool {
         match (&self.0, &other.0) {
@@ -72,7 +73,7 @@ impl From<regex::Regex> for Pattern {
     }
 }
 
-/// Parses a regular expression.
+/// Parses a regular expression as a pattern.
 #[cfg(feature = "regex")]
 impl std::str::FromStr for Pattern {
     type Err = regex::Error;

@@ -1,4 +1,4 @@
-//! Samples aggregated by their stacks, the basis of most reports and formats.
+//! Samples aggregated by their stacks, which are the basis of most reports and formats.
 
 use super::handle::{StackHandle, TextHandle, ThreadHandle};
 use super::hash::NumberMap;
@@ -6,17 +6,17 @@ use super::sample::{Kind, Mode, Sample, SampleClock};
 use super::when::When;
 use std::collections::BTreeMap;
 
-/// Properties that the samples of one row of a profile share.
+/// What the samples in one row of a profile have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct ProfileKey {
-    /// Kind of sample.
+    /// Kind of the samples.
     pub kind: Kind,
     /// Thread that the samples are about.
     pub thread: ThreadHandle,
-    /// Stack of the thread.
+    /// Stack of that thread.
     pub stack: StackHandle,
-    /// State of the thread, as the trace reports it.
+    /// State of that thread, as the trace reports it.
     pub mode: Mode,
     /// Name of the type that was allocated or thrown; `(still waiting)` for waits that are
     /// not over.
@@ -32,16 +32,16 @@ impl ProfileKey {
     }
 }
 
-/// Totals of samples.
+/// Totals of the samples in a row of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Totals {
     /// Number of samples.
     pub samples: u64,
-    /// Number of things that the samples represent; see [`Sample::count`].
+    /// Number of things that the samples represent, such as objects; see [`Sample::count`].
     pub count: u64,
-    /// Sum of the weights, in the kind's unit.
+    /// Sum of the weights, in the unit of the samples' kind.
     pub weight: u64,
     /// Time of the earliest sample, in nanoseconds since the session's start.
     pub first_nanos: i64,
@@ -66,7 +66,7 @@ impl Totals {
         }
     }
 
-    /// Adds other totals.
+    /// Adds the totals of other samples.
     pub(crate) fn add(&mut self, other: &Totals) {
         if self.samples == 0 {
             *self = *other;
@@ -77,7 +77,7 @@ impl Totals {
         }
     }
 
-    /// Adds totals; both have at least one sample.
+    /// Adds the totals of other samples. Both must have at least one sample.
     #[inline]
     fn grow(&mut self, other: &Totals) {
         self.samples = self.samples.saturating_add(other.samples);
@@ -95,18 +95,18 @@ pub struct Profile {
     rows: Vec<(ProfileKey, Totals)>,
     /// Index of each key's row.
     places: NumberMap<ProfileKey, u32>,
-    /// Recently used rows, by thread and stack, because consecutive samples of a thread are often
-    /// alike.
+    /// Recently used rows, by thread and stack, because consecutive samples of a thread often have
+    /// the same key.
     recent: Vec<u32>,
-    /// Times of CPU samples, if they are kept.
+    /// Times of the CPU samples, if they are kept.
     when: Option<When>,
     /// Whether a filter leaves out samples of some threads, processes or times.
     is_filtered: bool,
     refused: u64,
 }
 
-/// Compares totals, in any order. Handles belong to a model, so equal profiles of two models may
-/// have different stacks.
+/// Compares totals, in whatever order they are. Handles belong to a model, so equal profiles of two
+/// models may have different stacks.
 impl PartialEq for Profile {
     fn eq(&self, other: &Profile) -> bool {
         let row = |profile: &Profile, key| {
@@ -126,8 +126,8 @@ impl Eq for Profile {}
 const RECENT: usize = 1024;
 
 impl Profile {
-    /// Creates an empty profile. `is_filtered`: a filter leaves out samples of some threads,
-    /// processes or times.
+    /// Creates an empty profile. `is_filtered` says that a filter leaves out samples of some
+    /// threads, processes or times.
     pub(crate) fn new(is_filtered: bool) -> Profile {
         Profile { is_filtered, ..Profile::default() }
     }
@@ -199,7 +199,7 @@ impl Profile {
         }
     }
 
-    /// Returns all totals, sorted by kind, thread and stack. Threads and stacks are in the order of
+    /// Returns all rows, sorted by kind, thread and stack. Threads and stacks are in the order of
     /// first appearance.
     pub fn rows(&self) -> Vec<(ProfileKey, Totals)> {
         let mut rows = self.rows.clone();
@@ -207,13 +207,13 @@ impl Profile {
         rows
     }
 
-    /// Returns whether there are no samples.
+    /// Returns whether the profile has no samples.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Returns the clock of the CPU samples' weights: [`SampleClock::Cpu`] if all samples were
-    /// taken on processors.
+    /// Returns which clock the weights of CPU samples measure: [`SampleClock::Cpu`] if all samples
+    /// were taken on processors.
     pub(crate) fn clock(&self) -> SampleClock {
         let mut cpu = self.rows.iter().filter(|(key, _)| key.kind == Kind::Cpu).peekable();
         match cpu.peek().is_some() && cpu.all(|(key, _)| key.mode == Mode::OnCpu) {
@@ -232,7 +232,7 @@ impl Profile {
         counts.into_iter().collect()
     }
 
-    /// Returns whether there are samples of a kind.
+    /// Returns whether the profile has samples of a kind.
     pub(crate) fn has(&self, kind: Kind) -> bool {
         self.rows.iter().any(|(key, _)| key.kind == kind)
     }

@@ -17,22 +17,22 @@ use super::native_images::build_of_pdb;
 use nettrace_parser::Guid;
 use nettrace_parser::internal::first;
 
-/// Begin of each program database.
+/// Bytes at the beginning of each program database.
 const MAGIC: &[u8] = b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0";
-/// Size of a stream without blocks.
+/// Size that stands for a stream that does not exist.
 const NO_STREAM: u32 = u32::MAX;
 const INFORMATION: usize = 1;
 const DEBUG_INFORMATION: usize = 3;
 const SECTION_HEADER_BYTES: usize = 40;
-/// Kind of the symbols of functions and variables that other files see.
+/// Kind of a symbol that stands for a function or variable which other files can see.
 const PUBLIC_SYMBOL: u16 = 0x110e;
-/// Flag of a section whose bytes are code.
+/// Flag of a section that contains code.
 const EXECUTABLE: u32 = 0x2000_0000;
 
-/// A program database.
+/// A program database, with what is needed to name functions.
 #[derive(Debug)]
 pub(super) struct ProgramDatabase {
-    /// Build id, as [`build_of_pdb`] writes it.
+    /// Build id, in the form that [`build_of_pdb`] returns.
     pub(super) build_id: Option<String>,
     sections: Vec<Section>,
     symbols: Vec<u8>,
@@ -45,12 +45,12 @@ struct Section {
     is_code: bool,
 }
 
-/// A function, which ends before the next one or with its section.
+/// A function of the program. It ends before the next function, or with its section.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Function<'p> {
-    /// Distance from the start of the loaded program.
+    /// Distance of its first byte from the start of the loaded program.
     pub(super) start: u64,
-    /// Number of bytes up to the section's end.
+    /// Number of bytes from there to the end of the section.
     pub(super) size: u64,
     pub(super) name: &'p [u8],
 }
@@ -109,7 +109,7 @@ impl ProgramDatabase {
     }
 }
 
-/// The streams of a file.
+/// The streams of a program database.
 struct PdbStreams<'b> {
     bytes: &'b [u8],
     block_bytes: usize,
@@ -150,7 +150,7 @@ impl<'b> PdbStreams<'b> {
 }
 
 /// Joins the blocks with these numbers and returns the first `size` bytes; `None` if there are
-/// fewer.
+/// fewer bytes.
 fn gather(bytes: &[u8], block_bytes: usize, numbers: &[u8], size: usize) -> Option<Vec<u8>> {
     // A hostile stream may repeat a block many times.
     if size > bytes.len() {

@@ -1,12 +1,12 @@
-//! Names of the public methods that stand behind the framework's internal ones.
+//! Finds the public method for an internal method of the framework.
 
 use super::names::Frame;
 
-/// Public types of reflection. The runtime implements them as `RuntimeType` and so on.
+/// Public types of reflection, which the runtime implements as `RuntimeType` and so on.
 const REFLECTION: [&str; 6] =
     ["Type.", "MethodInfo.", "PropertyInfo.", "FieldInfo.", "ConstructorInfo.", "Assembly."];
 
-/// Returns the name of a method as callers write it: `Regex.IsMatch` for
+/// Returns the name of a method as its callers write it: `Regex.IsMatch` for
 /// `System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch(string)`.
 pub(crate) fn public_call(frame: &Frame) -> String {
     let name = format!("{}{}", frame.qualified_name(), frame.call_text());

@@ -1,26 +1,26 @@
-//! Ranges of addresses with lifetimes, found by address and time.
+//! Ranges of addresses that have lifetimes, which are found by address and time.
 //!
 //! Code is loaded and unloaded, and its memory is reused. A trace may report code at its load, its
-//! unload and the end of the session, in any combination. A lifetime with an unknown start or end
-//! extends as far as nothing contradicts it.
+//! unload and the end of the session, in any combination. If the start or the end of a lifetime is
+//! unknown, the lifetime extends as far as nothing contradicts it.
 
 use super::overlaps::{Life, Overlaps};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Number of ranges that are examined one by one. Only crafted traces have more ranges that
-/// overlap, or that follow a very large one.
+/// Number of ranges up to which a search examines them one by one. Only crafted traces have more
+/// ranges that overlap, or that follow a very large one.
 const FEW: u64 = 64;
 
-/// A value at a range of addresses for a period of time.
+/// A value that a range of addresses has for a period of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Range<T> {
     pub(crate) start: u64,
-    /// Last address, inclusive.
+    /// Last address of the range.
     pub(crate) last: u64,
-    /// First tick of the lifetime.
+    /// First tick of the period.
     pub(crate) from: u64,
-    /// First tick after the lifetime.
+    /// First tick after the period.
     pub(crate) to: u64,
     pub(crate) value: T,
 }
@@ -36,12 +36,12 @@ impl<T> Range<T> {
     }
 }
 
-/// Kind of a report of a range.
+/// What a report says about a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReportedRange {
-    /// The range appears now.
+    /// The range begins to exist now.
     Begins,
-    /// The range exists, since an unknown time.
+    /// The range exists, and it is unknown since when.
     Exists,
 }
 
@@ -49,13 +49,13 @@ pub(crate) enum ReportedRange {
 #[derive(Debug, Clone)]
 pub(crate) struct Ranges<T> {
     rows: Vec<Range<T>>,
-    /// Newest range at each address, by start, whether it still exists or not. These do not
-    /// overlap.
+    /// Indices of the newest ranges at all addresses, by start, whether they still exist or not.
+    /// They do not overlap.
     newest: BTreeMap<u64, u32>,
-    /// Indices of `rows` sorted by start, each with the highest last address so far; built by
+    /// Indices of `rows` sorted by start, each with the highest last address up to there; built by
     /// [`Ranges::sort`].
     sorted: Vec<(u32, u64)>,
-    /// Index for addresses that many ranges cover; built on demand.
+    /// Index for addresses that many ranges cover; it is built on demand.
     overlaps: OnceLock<Overlaps>,
 }
 
@@ -76,7 +76,8 @@ impl<T: Copy + PartialEq> Ranges<T> {
         self.rows.get(*self.newest.get(&start)? as usize)
     }
 
-    /// Returns the newest range that starts at `start`, and its row. `guess`: the probable row.
+    /// Returns the newest range that starts at `start`, and its row. `guess` is the row that is
+    /// tried first.
     #[inline]
     pub(crate) fn row_at_start(&self, start: u64, guess: usize) -> Option<(usize, &Range<T>)> {
         // A range that still exists is the newest.
@@ -140,7 +141,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
         }
     }
 
-    /// Adds a range that existed since before the trace and ends now.
+    /// Adds a range that has existed since before the trace and ends now.
     pub(crate) fn add_ended(&mut self, start: u64, size: u64, ticks: u64, value: T) {
         let Some(last) = size.checked_sub(1).and_then(|size| start.checked_add(size)) else {
             return;
@@ -160,7 +161,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
         (range.last >= start).then_some((*at, *row))
     }
 
-    /// Sorts the ranges. Must be called after the last change, before [`Ranges::find`].
+    /// Sorts the ranges. Call it after the last change, before [`Ranges::find`].
     pub(crate) fn sort(&mut self) {
         let mut order: Vec<u32> =
             (0..self.rows.len()).filter_map(|row| u32::try_from(row).ok()).collect();
@@ -177,8 +178,8 @@ impl<T: Copy + PartialEq> Ranges<T> {
         self.overlaps = OnceLock::new();
     }
 
-    /// Returns the youngest range at `address` that was alive at `ticks`, or else the nearest in
-    /// time, and whether the answer is the same for all times.
+    /// Returns the youngest range at `address` that existed at the time `ticks`, or else the one
+    /// nearest in time. Also returns whether the answer is the same for all times.
     pub(crate) fn find(&self, address: u64, ticks: u64) -> Option<(&Range<T>, bool)> {
         let end = self.count_up_to(address);
         let mut best: Option<&Range<T>> = None;
@@ -230,7 +231,7 @@ impl<T: Copy + PartialEq> Ranges<T> {
         self.rows.iter().map(|range| (range.start, range.last))
     }
 
-    /// Returns the lowest start above `address`.
+    /// Returns the lowest start of a range above `address`.
     pub(crate) fn next_start(&self, address: u64) -> Option<u64> {
         let (row, _) = self.sorted.get(self.count_up_to(address))?;
         self.rows.get(*row as usize).map(|range| range.start)
@@ -280,7 +281,8 @@ mod tests {
         assert!(ranges.rows.is_empty());
     }
 
-    /// Compares both search methods on all kinds of ranges, many of them overlapping.
+    /// Tests that both search methods give equal results on all kinds of ranges, many of which
+    /// overlap.
     #[test]
     fn many_overlapping_ranges_are_resolved_like_few() {
         let mut random = 7u64;

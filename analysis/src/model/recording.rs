@@ -11,7 +11,8 @@ use super::names::{Frame, NameOrigin};
 /// Text of the frame that stands for all work of the recording.
 pub(crate) const RECORDING: &str = "(recording)";
 
-/// Ends of type names and beginnings of method names below which all work is for the recording.
+/// Ends of the names of types, and beginnings of the names of methods, below which all work is for
+/// the recording.
 const CAUSES: [(&str, &str); 5] = [
     ("EventSource", "InitializeDefaultEventSources"),
     ("EventSource", "SendCommand"),
@@ -20,7 +21,7 @@ const CAUSES: [(&str, &str); 5] = [
     ("CounterGroup", "PollForValues"),
 ];
 
-/// Returns whether all calls by a frame are for the recording.
+/// Returns whether all that a frame calls is work for the recording.
 pub(crate) fn is_for_recording(frame: &Frame) -> bool {
     let is_cause = |(type_end, method): &(&str, &str)| {
         frame.type_name.ends_with(type_end) && frame.bare_method().starts_with(method)

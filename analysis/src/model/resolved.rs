@@ -1,4 +1,4 @@
-//! A trace with names for all frames: the basis of reports and formats.
+//! A trace with names for all frames: which is the basis of reports and formats.
 
 use super::Model;
 use super::coverage::Coverage;
@@ -26,23 +26,24 @@ pub struct Resolved<'m> {
     profile: &'m Profile,
     frames: Vec<Arc<Frame>>,
     kept: KeptFrames,
-    /// Frames that no report shows, because a poll caught their thread: see [`Resolver::caught`].
+    /// Frames that no report shows, by stack. They are where a poll caught the thread: see
+    /// [`Resolver::caught`].
     caught: HashMap<StackHandle, FramesPlace>,
     stacks: Vec<ResolvedStack>,
-    /// Whether samples with an unknown stack meet the filter's conditions on frames.
+    /// Whether a sample whose stack is unknown meets the filter's conditions on frames.
     admits_unknown_stacks: bool,
     states: Vec<ThreadState>,
     names: NameOptions,
     coverage: Coverage,
     joins_recursion: bool,
-    /// Pattern of the user's own code, if the user gave one.
+    /// Pattern for the user's own code, if the user gave one.
     my_code: Option<Pattern>,
-    /// Endpoint of each frame whose method serves only one.
+    /// Endpoint that the method of a frame serves, for frames whose method serves only one.
     endpoints: BTreeMap<FrameHandle, TextHandle>,
 }
 
-/// Marks the stacks of processes whose sampler does not tell managed from native code: by the
-/// version of the runtime, and by the samples where no version decides it.
+/// Marks the stacks of processes whose sampler does not tell managed from native code: The version
+/// of the runtime decides that, or else the samples.
 fn tell_states(model: &Model, rows: &mut [ResolvedStack]) {
     let stacks = model.stored_stacks();
     let process_of = |stack| stacks.process(stack).unwrap_or(ProcessHandle(0));
@@ -72,7 +73,8 @@ fn tell_states(model: &Model, rows: &mut [ResolvedStack]) {
 impl<'m> Resolved<'m> {
     /// Resolves all frames of all stacks.
     ///
-    /// Frames are folded after filtering, because the filter applies to frames as recorded.
+    /// Frames are folded after filtering, because the filter applies to the frames that were
+    /// recorded.
     pub(crate) fn new(
         model: &'m Model,
         profile: &'m Profile,
@@ -134,7 +136,7 @@ impl<'m> Resolved<'m> {
         resolved
     }
 
-    /// Creates names and stacks for a profile of something else than code, such as objects.
+    /// Creates names and stacks for a profile of something other than code, such as objects.
     /// `stacks` contain indices into `frames`, innermost first.
     pub(crate) fn of_things(
         model: &'m Model,
@@ -167,9 +169,9 @@ impl<'m> Resolved<'m> {
         }
     }
 
-    /// Removes frames with less than `least_percent` of the weight of the filtered samples, so that
-    /// their samples count for the next frame outwards. With several kinds of samples, a frame is
-    /// removed if its weight is too small in each.
+    /// Removes each frame that has less than `least_percent` of the weight of the filtered samples.
+    /// Its samples then count for the next frame outwards. If there are several kinds of samples, a
+    /// frame is removed only if its weight is too small in each of them.
     fn fold_small(&mut self, profile: &Profile, least_percent: f64) {
         if least_percent <= 0.0 || profile.is_empty() {
             return;
@@ -220,13 +222,14 @@ impl<'m> Resolved<'m> {
         }
     }
 
-    /// Replaces the samples. Frames that the previous samples made too small stay folded.
+    /// Replaces the samples. Frames that were removed because of the previous samples are not
+    /// restored.
     pub(crate) fn use_samples(&mut self, profile: &'m Profile, states: &[ThreadState]) {
         self.profile = profile;
         states.clone_into(&mut self.states);
     }
 
-    /// Returns whether `profile` and `states` are the current samples.
+    /// Returns whether `profile` and `states` are the samples in use.
     pub(crate) fn uses_samples(&self, profile: &Profile, states: &[ThreadState]) -> bool {
         std::ptr::eq(self.profile, profile) && self.states == states
     }
@@ -241,7 +244,7 @@ impl<'m> Resolved<'m> {
         self.names
     }
 
-    /// Returns the pattern of the user's own code, if the user gave one.
+    /// Returns the pattern for the user's own code, if the user gave one.
     pub(crate) fn my_code(&self) -> Option<&Pattern> {
         self.my_code.as_ref()
     }
@@ -256,7 +259,7 @@ impl<'m> Resolved<'m> {
         &self.frames
     }
 
-    /// Returns a frame.
+    /// Returns the frame that a handle refers to.
     pub fn frame(&self, frame: FrameHandle) -> Option<&Arc<Frame>> {
         self.frames.get(frame.index())
     }
@@ -267,7 +270,7 @@ impl<'m> Resolved<'m> {
     }
 
     /// Returns the endpoint of a web application that a frame's method serves, such as `GET /cart`;
-    /// `None` if the method serves several, or none that is known.
+    /// `None` if the method serves several, or if none is known.
     pub(crate) fn endpoint(&self, frame: FrameHandle) -> Option<&str> {
         self.endpoints.get(&frame).map(|endpoint| self.model.endpoints.name(*endpoint))
     }
@@ -283,9 +286,9 @@ impl<'m> Resolved<'m> {
         frames.filter_map(|frame| Some((self.frame(*frame)?, self.endpoint(*frame)?)))
     }
 
-    /// Returns the frames of a stack, innermost first, regardless of the filter: one per address,
-    /// unless frames are folded. The runtime's own innermost frames are left out, unless names are
-    /// raw.
+    /// Returns the frames of a stack, innermost first, whether or not the filter accepts the stack.
+    /// There is one frame for each address, unless frames are folded. The runtime's own innermost
+    /// frames are left out, unless names are raw.
     pub fn frames(&self, stack: StackHandle) -> &[FrameHandle] {
         let index = stack.index();
         let (row, is_of_sample) = match self.stacks.get(index) {
@@ -298,8 +301,8 @@ impl<'m> Resolved<'m> {
     }
 
     /// Returns the stack of a sample, for [`Resolved::frames`]. If the thread was in a native call
-    /// or taking a lock, the handle is `stack` plus the number of all stacks: its frames begin with
-    /// one for the call. So callers need not know about calls.
+    /// or taking a lock, the handle is `stack` plus the number of all stacks, and its frames begin
+    /// with one for that call. So callers need not treat such samples specially.
     pub(crate) fn sample_stack(&self, stack: StackHandle, mode: Mode) -> StackHandle {
         let row = self.stacks.get(stack.index());
         let is_calling = row.is_some_and(|row| row.has_call && Self::is_calling(mode, row.leaf));
@@ -309,7 +312,7 @@ impl<'m> Resolved<'m> {
         }
     }
 
-    /// Returns the number of a stack's frames in the trace, and the number of frames with a name.
+    /// Returns how many frames a stack has in the trace, and how many of them have a name.
     pub(crate) fn counted(&self, stack: StackHandle) -> (u64, u64) {
         let (frames, named) = self.stacks.get(stack.index()).map_or((0, 0), |row| row.counted);
         (frames.into(), named.into())
@@ -337,7 +340,7 @@ impl<'m> Resolved<'m> {
     }
 
     /// Returns the frames of a sample's stack, innermost first; `None` if the sample does not pass
-    /// the filter. If the thread was in a native call or taking a lock, the first frame says so:
+    /// the filter. If the thread was in a native call or taking a lock, the first frame says that:
     /// `Sockets.SocketPal.Send → native call`.
     pub fn selected(&self, stack: StackHandle, mode: Mode) -> Option<&[FrameHandle]> {
         self.admits(stack, mode).then(|| self.frames(self.sample_stack(stack, mode)))
@@ -378,13 +381,13 @@ impl<'m> Resolved<'m> {
         state_of(mode, self.leaf(stack))
     }
 
-    /// Returns the certainty that a thread with this stack ran; `None` if the thread waited.
+    /// Returns how certain it is that a thread with this stack ran; `None` if the thread waited.
     pub(crate) fn running(&self, stack: StackHandle, mode: Mode) -> Option<Running> {
         running_of(mode, self.leaf(stack))
     }
 
-    /// Returns the frames of other code in which a poll may have caught the thread, innermost first:
-    /// those between the method that polled and the nearest own method, which is the first of
+    /// Returns those frames in which a poll may have caught the thread, innermost first. They lie
+    /// between the method that polled and the nearest method of the user, which is the first of
     /// [`Resolved::frames`].
     pub(crate) fn caught_frames(&self, stack: StackHandle) -> &[FrameHandle] {
         self.caught.get(&stack).map_or(&[], |place| self.kept.get(*place))
@@ -412,7 +415,7 @@ impl<'m> Resolved<'m> {
         Some(by_stack.unwrap_or(WaitFor::Other))
     }
 
-    /// Returns the numbers of frames with and without names.
+    /// Returns how many frames have names, and how many have not.
     pub fn coverage(&self) -> Coverage {
         self.coverage
     }

@@ -32,17 +32,17 @@ use std::sync::OnceLock;
 pub(super) struct ResolvedStack {
     pub(super) place: FramesPlace,
     /// Whether the innermost frame stands for a call, such as `→ native call`. Only samples of
-    /// running threads have this frame: see
+    /// running threads show this frame: see
     /// [`Resolved::sample_stack`](super::Resolved::sample_stack).
     pub(super) has_call: bool,
     pub(super) leaf: Leaf,
-    /// Number of frames in the trace, and number of frames with a name.
+    /// Number of the stack's frames in the trace, and number of those with a name.
     pub(super) counted: (u16, u16),
     /// Whether outer frames are missing, because the runtime keeps 100 frames of a stack.
     pub(super) is_cut_off: bool,
     /// Whether missing outer frames were taken from the thread's previous stack.
     pub(super) is_repaired: bool,
-    /// Kind of thing that the thread waits for; `None` if no frame tells.
+    /// What the thread waits for; `None` if no frame tells.
     pub(super) wait_for: Option<WaitFor>,
     /// Whether the stack meets the filter's conditions on frames.
     pub(super) passes: bool,
@@ -61,7 +61,7 @@ impl ResolvedStack {
     };
 }
 
-/// Finds the frames of addresses and methods, and keeps each frame once.
+/// Finds the frames for addresses and methods. Equal frames are kept only once.
 pub(super) struct Resolver<'m, 'f> {
     model: &'m Model,
     options: NameOptions,
@@ -70,26 +70,26 @@ pub(super) struct Resolver<'m, 'f> {
     /// Facts about each frame, by its handle.
     facts: Vec<MethodFacts>,
     by_text: HashMap<String, FrameHandle>,
-    /// Frames of addresses that have one meaning in the whole trace.
+    /// Frames for addresses that mean the same in the whole trace.
     by_address: NumberMap<(u32, u64), FrameHandle>,
     by_method: NumberMap<(u32, u32), FrameHandle>,
     pub(super) coverage: Coverage,
     folder: Option<Folder<'f>>,
     kernel: OnceLock<KernelOwners>,
-    /// Frames of other code below the nearest own method of the latest stack, if a poll caught the
-    /// thread there: without the poll and the method that polled.
+    /// Frames in which a poll may have caught the thread of the latest stack. They lie below the
+    /// nearest method of the user, without the poll itself and the method that polled.
     pub(super) caught: Vec<FrameHandle>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct MethodFacts {
     role: Role,
-    /// Whether the filter's pattern of required frames matches.
+    /// Whether the filter's pattern for required frames matches the frame.
     is_wanted: bool,
     is_excluded: bool,
 }
 
-/// Frame at an address, and whether the address has one meaning in the whole trace.
+/// The frame at an address, and whether the address means the same in the whole trace.
 struct FoundFrame {
     frame: FrameHandle,
     is_always: bool,
@@ -118,8 +118,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
     }
 
-    /// Resolves a stack into `frames`, innermost first. The caller keeps the frames and sets the
-    /// row's place.
+    /// Appends the frames of a stack to `frames`, innermost first. The caller keeps the frames and
+    /// sets their place in the row.
     pub(super) fn resolve_stack(
         &mut self,
         stack: StackHandle,
@@ -187,8 +187,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         row
     }
 
-    /// Returns the endpoint of each method that handles requests, by its [key](method_key); `None`
-    /// for methods that serve several.
+    /// Returns the endpoint of each method that handles requests, by the method's
+    /// [key](method_key). It is `None` if a method serves several.
     pub(super) fn endpoints(&mut self) -> HashMap<String, Option<TextHandle>> {
         let mut found: HashMap<String, Option<TextHandle>> = HashMap::new();
         let stacks = self.model.stored_stacks();
@@ -209,8 +209,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         found
     }
 
-    /// Returns whether the trace names all methods of a process. Code without a name is then a stub
-    /// or native code.
+    /// Returns whether the trace names all methods of a process. If so, code without a name is a
+    /// stub or native code.
     fn lists_all_methods(&self, process: ProcessHandle) -> bool {
         self.model.process(process).is_some_and(|process| process.methods.has_rundown())
     }
@@ -223,7 +223,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         self.model.process(process).is_some_and(is_ahead)
     }
 
-    /// Returns whether a stack with this many frames has lost its callers to the runtime's limit.
+    /// Returns whether a stack with this many frames has lost its callers, because the runtime
+    /// keeps only so many frames.
     fn is_cut_off(&self, process: ProcessHandle, frames: usize) -> bool {
         // Recorders of operating systems have other limits, so that 100 frames mean nothing there.
         let is_of_runtime = |process: &Process| {
@@ -238,9 +239,9 @@ impl<'m, 'f> Resolver<'m, 'f> {
         self.facts.get(frame.index()).map_or(Passage::No, |facts| facts.role.passage)
     }
 
-    /// Removes all frames inside the nearest own method and returns their number: where a poll
-    /// caught a thread says only that the thread came by. Without an own method, the method that
-    /// polled is the innermost.
+    /// Removes all frames below the nearest method of the user, and returns their number. That a
+    /// poll caught a thread there says only that the thread passed by. If there is no method of the
+    /// user, the method that polled becomes the innermost.
     fn leave_out_below_poll(&mut self, frames: &mut Vec<FrameHandle>) -> usize {
         let is_own =
             |frame: &FrameHandle| self.frames.get(frame.index()).is_some_and(Folding::is_own);
@@ -257,7 +258,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
     }
 
     /// Removes the runtime's own innermost frames and returns their number. A thread that waits for
-    /// a collection, or throws, is then shown at the method that called the runtime.
+    /// a collection, or throws, then shows the method that called the runtime.
     fn leave_out_plumbing(&self, frames: &mut Vec<FrameHandle>) -> usize {
         let is_kept = |frame: &FrameHandle| {
             !matches!(self.passage(*frame), Passage::Plumbing | Passage::GcPoll | Passage::Spin)
@@ -267,8 +268,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         first
     }
 
-    /// Puts a frame for a native call, or for taking a lock, on top of the method that made the
-    /// call. Returns whether the frame is only for samples of running threads.
+    /// Adds a frame for a native call, or for taking a lock, on top of the method that made the
+    /// call. Returns whether only samples of running threads show the frame.
     fn name_call(
         &mut self,
         frames: &mut Vec<FrameHandle>,
@@ -308,7 +309,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         true
     }
 
-    /// Returns the frame that stands for a call by the method of `place`.
+    /// Returns the frame that stands for a call by the method of the frame `place`.
     fn intern_call(&mut self, place: FrameHandle, call: FrameCall) -> FrameHandle {
         let Some(caller) = self.frames.get(place.index()) else { return place };
         self.intern(caller.calling(call), Role::NATIVE)
@@ -335,8 +336,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         self.frames.get(frame.index()).map_or("?", |frame| &frame.text)
     }
 
-    /// Returns the frame at an address of a stack. `is_leaf`: the address is the innermost one, not
-    /// a return address.
+    /// Returns the frame at an address of a stack. `is_leaf` says that the address is the innermost
+    /// one and not a return address.
     pub(super) fn resolve_address(
         &mut self,
         process: ProcessHandle,
@@ -451,7 +452,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         })
     }
 
-    /// Returns the frame for code of a NativeAOT program, by the name in its symbol file.
+    /// Returns the frame for code of a NativeAOT program. Its name comes from the symbol file of
+    /// the program.
     fn in_image(&mut self, image: &NativeImage, address: u64) -> FrameHandle {
         let distance = address.saturating_sub(image.start);
         #[cfg(feature = "symbols")]
@@ -489,7 +491,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         frame
     }
 
-    /// Returns the guessed frame for an address `offset` bytes after a method's entry point.
+    /// Returns the guessed frame for an address that lies `offset` bytes after the entry point of a
+    /// method.
     fn guess_frame(
         &mut self,
         row: &Process,
@@ -535,7 +538,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         frame
     }
 
-    /// Returns the frame for the name of a symbol. Perf maps name methods of .NET, too.
+    /// Returns the frame for a symbol with this name. Perf maps also name methods of .NET.
     fn symbol(&mut self, module: &str, name: &str, kind: FrameKind) -> FrameHandle {
         match MethodName::from_perf_map(name).filter(|_| kind == FrameKind::Native) {
             Some(name) => self.managed(&name),
@@ -593,7 +596,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         self.intern_group(group);
     }
 
-    /// Interns a frame that no address of the trace has, such as a group.
+    /// Interns a frame that does not stand for an address of the trace, such as a group.
     fn intern_group(&mut self, group: Frame) -> FrameHandle {
         if let Some(known) = self.by_text.get(&group.text) {
             return *known;

@@ -1,14 +1,15 @@
-//! Reuses of code memory by other methods, after which addresses have a new meaning. Used by
-//! [`Stacks`](super::stacks).
+//! Records when memory with code is reused for other methods, after which addresses have a new
+//! meaning. [`Stacks`](super::stacks) uses this.
 
 use super::handle::ProcessHandle;
 use std::collections::BTreeMap;
 
-/// Number of the last reuse of each address of each process. Reuses are numbered from 1, over all
-/// processes.
+/// Number of the last reuse that affected each address of each process. Reuses are numbered from 1,
+/// across all processes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reuses {
-    /// Last address and number of the reuse, by process and first address. Ranges do not overlap.
+    /// Last address of a range and number of its reuse, by process and first address. Ranges do not
+    /// overlap.
     newest: BTreeMap<(ProcessHandle, u64), (u64, usize)>,
     count: usize,
 }
@@ -18,8 +19,8 @@ impl Reuses {
         self.count
     }
 
-    /// Records that `start..=last` has a new meaning from now on. Ranges that the new one covers
-    /// are removed, so that the number of steps stays small.
+    /// Records that the memory `start..=last` has a new meaning from now on. Older ranges within it
+    /// are removed, so that later searches take few steps.
     pub(crate) fn add(&mut self, process: ProcessHandle, start: u64, last: u64) {
         self.count = self.count.saturating_add(1);
         let last = last.max(start);
@@ -43,7 +44,7 @@ impl Reuses {
         self.newest.insert((process, start), (last, self.count));
     }
 
-    /// Shortens the range that contains `start`, so that it ends before.
+    /// Shortens the range that contains `start`, so that it ends before `start`.
     fn cut_before(&mut self, process: ProcessHandle, start: u64) {
         let before = self.newest.range_mut((process, 0)..(process, start)).next_back();
         if let Some((_, (last, _))) = before {
@@ -70,8 +71,8 @@ mod tests {
 
     const ONE: ProcessHandle = ProcessHandle(1);
 
-    /// Compares with a list of all reuses, searched linearly. Dense ranges cover each other; sparse
-    /// ones leave gaps, which were never reused.
+    /// Compares the result with that of a list of all reuses, which is searched linearly. Dense
+    /// ranges cover each other; sparse ones leave gaps that were never reused.
     #[test]
     fn each_address_has_its_last_reuse_as_a_list_of_all_has() {
         for (reuses, addresses, sizes) in [(400, 100, 30), (60, 300, 6), (30, 1_000, 3)] {

@@ -1,20 +1,21 @@
-//! Facts about a thread's state that its frames reveal: whether it runs, waits, or takes a lock.
+//! Decides what the frames of a thread reveal about its state: whether it runs, waits, or takes a
+//! lock.
 
 use super::method_name::MethodName;
 use super::sample::{Mode, Running, ThreadState};
 use super::wait_for::{WaitFor, wait_for};
 use super::waits::{Wait, is_gc_poll, is_on_behalf, is_plumbing, is_spinning, only_calls, wait_of};
 
-/// Facts about a thread's state that one frame reveals.
+/// What one frame reveals about the state of its thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Role {
     pub(crate) wait: Wait,
-    /// Kind of thing that a thread waits for if the frame belongs to a chain of waits.
+    /// What the thread waits for, if the frame belongs to a chain of waits.
     pub(crate) wait_for: Option<WaitFor>,
     pub(crate) passage: Passage,
 }
 
-/// Reason why a frame's caller reveals more about the thread than the frame.
+/// Reason why the caller of a frame reveals more about the thread than the frame itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Passage {
     /// The caller reveals nothing more.
@@ -33,7 +34,7 @@ pub(crate) enum Passage {
 
 impl Role {
     pub(crate) const WORK: Role = Role { wait: Wait::No, wait_for: None, passage: Passage::No };
-    /// Native code about which nothing is known.
+    /// The role of native code about which nothing is known.
     pub(crate) const NATIVE: Role =
         Role { wait: Wait::No, wait_for: None, passage: Passage::Native };
 
@@ -123,13 +124,13 @@ impl WaitChain {
         }
     }
 
-    /// Returns whether the innermost frame is native code that managed code has called.
+    /// Returns whether the innermost frame is native code, and managed code has called it.
     pub(crate) fn is_returning(&self) -> bool {
         self.is_in_native && !self.is_undecided
     }
 }
 
-/// Facts about a thread's state that the frames of its stack reveal.
+/// What the frames of a stack reveal about the state of its thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Leaf {
     pub(crate) wait: Wait,
@@ -158,14 +159,14 @@ impl Leaf {
         is_untold: false,
     };
 
-    /// Returns whether the frames alone show a thread that runs managed code: no known wait, no
-    /// native call.
+    /// Returns whether the frames alone show a thread that runs managed code: there is neither a
+    /// known wait nor a native call.
     pub(crate) fn may_run_managed(self) -> bool {
         self.wait == Wait::No && self.is_managed && !self.is_native_call && !self.is_ahead
     }
 }
 
-/// Returns the state of a thread, by its mode and its stack.
+/// Returns the state of a thread, which follows from its mode and its stack.
 pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
     let Leaf { wait, is_managed, is_ahead, is_returning, .. } = leaf;
     match mode {
@@ -194,7 +195,7 @@ pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
     }
 }
 
-/// Returns the certainty that a thread ran; `None` if the thread waited.
+/// Returns how certain it is that a thread ran; `None` if the thread waited.
 pub(crate) fn running_of(mode: Mode, leaf: Leaf) -> Option<Running> {
     match state_of(mode, leaf) {
         ThreadState::Managed if leaf.is_at_poll => Some(Running::AtGcPoll),
@@ -212,8 +213,8 @@ pub(crate) fn running_of(mode: Mode, leaf: Leaf) -> Option<Running> {
 mod tests {
     use super::*;
 
-    /// Returns the certainty that a thread with a stack of `Type.Method`, innermost first, ran.
-    /// `native`: code without a name lies on top.
+    /// Returns how certain it is that a thread ran, given its stack of methods `Type.Method`,
+    /// innermost first. `native` says that code without a name lies on top.
     fn running(mode: Mode, native: bool, stack: &[&str]) -> Option<Running> {
         let mut chain = WaitChain::NEW;
         if native {
@@ -232,8 +233,8 @@ mod tests {
         running_of(mode, Leaf { wait, is_managed: !native, is_returning, ..Leaf::UNKNOWN })
     }
 
-    /// Returns the certainty that a thread in native code ran, after a check that the native frame
-    /// does not matter.
+    /// Returns how certain it is that a thread in native code ran. Also asserts that a native frame
+    /// on top makes no difference.
     fn external(stack: &[&str]) -> Option<Running> {
         let [with, without] = [true, false].map(|native| running(Mode::External, native, stack));
         assert_eq!(with, without, "{stack:?}");

@@ -3,36 +3,37 @@
 use super::handle::{StackHandle, TextHandle, ThreadHandle};
 use nettrace_parser::view::SampleState;
 
-/// Kind of sample: the events that it comes from, and the meaning of its weight.
+/// Kind of a sample, which says from which events it comes, and what its weight means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Kind {
-    /// A CPU sample. Weight: wall time until the thread's next sample. A sample that the operating
-    /// system takes on a processor has the sampling period instead.
+    /// A CPU sample. Its weight is the time until the thread's next sample. If an operating system
+    /// took the sample on a processor, the weight is the sampling period instead.
     Cpu,
-    /// Runtime event 10, one for about every 100 KB allocated. Weight: bytes allocated since the
-    /// previous event of the kind.
+    /// Runtime event 10, which is written for about every 100 KB allocated. The weight is the
+    /// number of bytes allocated since the previous event of the kind.
     AllocationTicks,
-    /// Runtime event 303 (.NET 10), for objects picked at random. Weight: bytes that the sample
-    /// represents.
+    /// Runtime event 303 (.NET 10), which is written for objects picked at random. The weight is
+    /// the number of bytes that the sample represents.
     AllocationSamples,
-    /// Runtime event 80, a thrown exception. Weight: 1.
+    /// Runtime event 80, a thrown exception. The weight is 1.
     Exceptions,
-    /// Runtime events 81 (start) and 91 (stop). Weight: how long the thread waited for the lock.
+    /// Runtime events 81 (start) and 91 (stop), a wait for a lock. The weight is its duration.
     Contention,
-    /// Runtime events 301 (start) and 302 (stop). Weight: how long the thread waited for a handle.
+    /// Runtime events 301 (start) and 302 (stop), a wait for a handle. The weight is its duration.
     Waits,
-    /// Runtime event 70, a request to create a thread. Weight: 1.
+    /// Runtime event 70, a request to create a thread. The weight is 1.
     ThreadStarts,
-    /// Event `cswitch` of `Universal.Events`. Weight: how long the thread was switched out.
+    /// Event `cswitch` of `Universal.Events`. The weight is the time for which the thread was
+    /// switched out.
     OffCpu,
-    /// An event that an [`EventSelector`](super::EventSelector) selects. Weight: 1, or the value of
-    /// the selector's field.
+    /// An event that an [`EventSelector`](super::EventSelector) selects. The weight is 1, or the
+    /// value of the field that the selector names.
     Event,
     /// Objects of a heap dump. The stack is the path of objects that keep them alive: see
-    /// [`Retained`](crate::heap::Retained). Weight: the objects' own bytes.
+    /// [`Retained`](crate::heap::Retained). The weight is the size of the objects themselves.
     Heap,
 }
 
@@ -46,7 +47,7 @@ pub(crate) enum WeightUnit {
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds of samples.
     pub const ALL: [Kind; 10] = [
         Kind::Cpu,
         Kind::AllocationTicks,
@@ -79,7 +80,7 @@ impl Kind {
         self == Kind::AllocationTicks && has(Kind::AllocationSamples)
     }
 
-    /// Returns the name for display.
+    /// Returns the name of the kind for display.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Cpu => "CPU samples",
@@ -95,7 +96,7 @@ impl Kind {
         }
     }
 
-    /// Returns the unit of weights of this kind. The weights of [`Kind::Event`] are numbers,
+    /// Returns the unit of weights of this kind. The weights of [`Kind::Event`] have no unit,
     /// because the unit of the selected field is unknown.
     pub(crate) fn unit(self) -> WeightUnit {
         match self {
@@ -106,7 +107,7 @@ impl Kind {
     }
 }
 
-/// State of a sample's thread, as the sample and the events around it report it.
+/// State of the thread of a sample, as the sample and the events around it report it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -117,7 +118,7 @@ pub enum Mode {
     /// The thread was in native code or blocked; the runtime cannot tell the two apart.
     External,
     /// The thread was waiting for a lock, because the sample lies between the runtime's events for
-    /// the start and the stop of a wait. Takes precedence over the sampler's state.
+    /// the start and the stop of a wait. This takes precedence over the sampler's state.
     Blocked,
     /// The thread was on a processor, where the operating system took the sample.
     OnCpu,
@@ -129,7 +130,7 @@ impl Mode {
     const ALL: [Mode; 5] =
         [Mode::Managed, Mode::External, Mode::OnCpu, Mode::Unknown, Mode::Blocked];
 
-    /// Returns a number below 5 that stands for the mode in compact encodings.
+    /// Returns a number below 5 that stands for the mode when it is stored compactly.
     #[inline]
     pub(super) fn number(self) -> u32 {
         match self {
@@ -141,7 +142,7 @@ impl Mode {
         }
     }
 
-    /// Returns the mode of a number.
+    /// Returns the mode for which a number stands.
     pub(super) fn from_number(number: u32) -> Mode {
         Mode::ALL.get(number as usize).copied().unwrap_or(Mode::Unknown)
     }
@@ -156,7 +157,7 @@ impl Mode {
     }
 }
 
-/// Clock that the weights of CPU samples measure.
+/// Clock by which the weights of CPU samples are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -170,7 +171,7 @@ pub enum SampleClock {
 }
 
 impl SampleClock {
-    /// Returns the name for use in sentences.
+    /// Returns the name of the clock for use in sentences.
     pub(crate) fn name(self) -> &'static str {
         match self {
             SampleClock::Wall => "wall time",
@@ -178,7 +179,7 @@ impl SampleClock {
         }
     }
 
-    /// Returns the name for use in pprof.
+    /// Returns the name of the clock for use in pprof.
     #[cfg(feature = "gzip")]
     pub(crate) fn key(self) -> &'static str {
         match self {
@@ -188,28 +189,29 @@ impl SampleClock {
     }
 }
 
-/// Certainty that a sampled thread ran, for threads that are not known to have waited.
+/// How certain it is that a sampled thread ran. This is for threads that are not known to have
+/// waited.
 ///
 /// The runtime's sampler stops all threads and then reads each stack. It does not stop a thread in
-/// a native call, whose mode is the same whether the call computes or blocks. So the weights of
+/// a native call, which has the same mode whether the call computes or blocks. So the weights of
 /// such samples may exceed the processor time that the thread took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Running {
     /// The thread ran managed code.
     Managed,
-    /// The thread ran, and a poll of the runtime caught it. It ran in the method that polled, in
-    /// what that had called, or in what its callers had called before.
+    /// The thread ran, and a poll of the runtime caught it. It ran in the method that polled, in a
+    /// method called by it, or in one that its callers had called before.
     AtGcPoll,
     /// The thread ran native code: the call is known to compute, such as compression, or the sample
     /// was taken on a processor.
     Computing,
     /// The thread was taking a lock.
     TakingLock,
-    /// The thread was in a native call, which may have run or blocked.
+    /// The thread was in a native call, and may have run or have been blocked.
     NativeCall,
 }
 
-/// State of a sampled thread, from its [`Mode`] and the names of its frames.
+/// State of a sampled thread, which follows from its [`Mode`] and the names of its frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -217,7 +219,8 @@ pub(crate) enum Running {
 pub enum ThreadState {
     /// The thread was running managed code.
     Managed,
-    /// The thread was in a native call, and ran or was blocked in code that is not known to wait.
+    /// The thread was in a native call, and either ran, or was blocked in code that is not known to
+    /// wait.
     Native,
     /// The thread was spinning to take a lock. A thread that is blocked for a lock is
     /// [`Waiting`](ThreadState::Waiting).
@@ -227,7 +230,7 @@ pub enum ThreadState {
 }
 
 impl ThreadState {
-    /// All states.
+    /// All states of sampled threads.
     pub const ALL: [ThreadState; 4] =
         [ThreadState::Managed, ThreadState::Native, ThreadState::TakingLock, ThreadState::Waiting];
 
@@ -246,15 +249,16 @@ impl ThreadState {
     }
 }
 
-/// States whose samples a report counts. In JSON, one text such as `managed,waiting`.
+/// States whose samples a report counts. JSON has it as one text, such as `managed,waiting`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CountedStates {
-    /// All states: `all`.
+    /// All states; the text is `all`.
     All,
-    /// The states of [`ThreadState::RUNNING`]: `running`.
+    /// The states of [`ThreadState::RUNNING`]; the text is `running`.
     Running,
-    /// A selection, in the order of [`ThreadState::ALL`]: `managed,waiting`.
+    /// Some states, in the order of [`ThreadState::ALL`]; the text is, for example,
+    /// `managed,waiting`.
     Some(Vec<ThreadState>),
 }
 
@@ -294,19 +298,19 @@ impl serde::Serialize for CountedStates {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sample {
-    /// Kind of sample.
+    /// Kind of the sample.
     pub kind: Kind,
     /// Thread that the sample is about.
     pub thread: ThreadHandle,
-    /// Stack of the thread; may have no frames.
+    /// Stack of that thread; it may have no frames.
     pub stack: StackHandle,
-    /// State of the thread, as the trace reports it.
+    /// State of that thread, as the trace reports it.
     pub mode: Mode,
-    /// Time of the sample in nanoseconds since the session's start; the start of a wait.
+    /// Time of the sample, in nanoseconds since the session's start. For a wait it is the start.
     pub nanos: i64,
-    /// Number of things that the sample represents; 1, except for random samples of objects.
+    /// Number of things that the sample represents. It is 1, except for random samples of objects.
     pub count: u64,
-    /// Weight, in the unit that [`Kind`] says. A wait that is not over counts up to the end of the
+    /// Weight, in the unit of its [`Kind`]. A wait that is not over counts up to the end of the
     /// trace.
     pub weight: u64,
     /// Name of the type that was allocated or thrown; `(still waiting)` for waits that are
@@ -314,7 +318,7 @@ pub struct Sample {
     pub label: Option<TextHandle>,
 }
 
-/// Label of waits that are not over at the end of the trace.
+/// Label of waits that are not over when the trace ends.
 pub(crate) const STILL_WAITING: &str = "(still waiting)";
 
 impl Sample {

@@ -32,16 +32,17 @@ impl RuntimeVersion {
 }
 
 /// Samples of one process whose innermost frame is a managed method that is not known to wait and
-/// does not only call native code, by what the sampler says of their thread.
+/// does not only call native code, counted by what the sampler says of their thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RunningCandidates {
     pub(crate) managed: u64,
     pub(crate) external: u64,
 }
 
-/// Minimum number of samples that can show that a sampler does not tell.
+/// Minimum number of samples before a sampler can be found not to tell managed from native code.
 const MIN_CANDIDATES: u64 = 20;
-/// Minimum factor between external and managed samples of a sampler that does not tell.
+/// If a sampler says "external" more than this many times as often as "managed", it does not tell
+/// managed from native code.
 const MIN_TIMES_EXTERNAL: u64 = 10;
 
 impl RunningCandidates {
@@ -51,7 +52,8 @@ impl RunningCandidates {
         self.external = self.external.saturating_add(external.into());
     }
 
-    /// Returns whether so few samples say "managed" that the sampler does not tell.
+    /// Returns whether so few samples say "managed" that the sampler does not tell managed from
+    /// native code.
     pub(super) fn are_untold(self) -> bool {
         self.external >= MIN_CANDIDATES
             && self.managed.saturating_mul(MIN_TIMES_EXTERNAL) < self.external

@@ -2,7 +2,7 @@
 
 use super::intervals::nanos_between;
 
-/// Number of selected events, and the first and last time.
+/// Number of the selected events, and the times of the first and the last one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SessionSpan {
     pub(crate) events: u64,
@@ -11,13 +11,13 @@ pub(crate) struct SessionSpan {
 }
 
 impl SessionSpan {
-    /// Adds an event.
+    /// Adds one event.
     #[inline]
     pub(crate) fn add(&mut self, nanos: i64) {
         self.add_all(1, nanos, nanos);
     }
 
-    /// Adds events between two times.
+    /// Adds events whose times lie between two times.
     #[inline]
     pub(crate) fn add_all(&mut self, events: u64, first: i64, last: i64) {
         self.events = self.events.saturating_add(events);
@@ -25,13 +25,13 @@ impl SessionSpan {
         self.extent = Some((from.min(first), to.max(last)));
     }
 
-    /// Returns the time from the session's start to the last event, in nanoseconds; from the first
-    /// event if that is earlier than the start.
+    /// Returns the time from the session's start to the last event, in nanoseconds; If the first
+    /// event is earlier than the start, the time begins with that event.
     pub(crate) fn nanos_since_start(&self) -> u64 {
         self.extent.map_or(0, |(first, last)| nanos_between(first.min(0), last))
     }
 
-    /// Returns the last time, in nanoseconds since the session's start.
+    /// Returns the time of the last event, in nanoseconds since the session's start.
     pub(crate) fn last_nanos(&self) -> Option<i64> {
         self.extent.map(|(_, last)| last)
     }

@@ -1,11 +1,11 @@
-//! Names of types, methods and tasks outside of stacks, in the notation of stacks.
+//! Shows names of types, methods and tasks outside of stacks in the same notation as in stacks.
 
 use super::demangle::demangle_alone;
 use super::method_name::MethodName;
 use super::names::{Frame, NameOptions, NameStyle, shorten};
 use super::type_name::full_name;
 
-/// Returns the name of a type with its namespace.
+/// Returns the display name of a type, with its namespace.
 pub(crate) fn type_text(stored: &str, options: NameOptions) -> String {
     let mut name = if options.is_raw { stored.to_owned() } else { full_name(stored) };
     shorten(&mut name);
@@ -23,8 +23,8 @@ pub(crate) fn method_frame(
     Frame::managed(&name, NameOptions { style: NameStyle::Signature, ..options }).shortened()
 }
 
-/// Returns the text of a method in exception events: `Workload.Program.Thrower` for `void
-/// [workload] Workload.Program::Thrower(int32,int32)`.
+/// Returns the text for a method that an exception event names: `Workload.Program.Thrower` for
+/// `void [workload] Workload.Program::Thrower(int32,int32)`.
 pub(crate) fn handler_text(stored: &str, options: NameOptions) -> String {
     let mut text = match stored.split_once("::") {
         Some((before, method)) => {
@@ -40,23 +40,23 @@ pub(crate) fn handler_text(stored: &str, options: NameOptions) -> String {
     text
 }
 
-/// Kind of work that completes a task, from the name that the runtime gives the task.
+/// What completes a task, according to the name that the runtime gives the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskKind {
-    /// A delegate that returns: `Task: <Run>b__0`.
+    /// A delegate returns: `Task: <Run>b__0`.
     Delegate,
-    /// An async method that returns: `Async: <Run>d__14`.
+    /// An async method returns: `Async: <Run>d__14`.
     AsyncMethod,
-    /// Time that passes: `Task.Delay`.
+    /// Time passes: `Task.Delay`.
     Delay,
-    /// Something else or unknown.
+    /// Something else, or it is unknown.
     Other,
 }
 
 impl TaskKind {
-    /// Splits a stored name into the kind of the task and its method. The whole name stands for a
-    /// task without a method.
+    /// Splits a stored name into the kind of the task and its method. If the task has no method,
+    /// the whole name is returned.
     pub(crate) fn split(stored: &str) -> (TaskKind, &str) {
         match stored.split_once(": ") {
             Some(("Task", method)) => (TaskKind::Delegate, method),
@@ -66,7 +66,7 @@ impl TaskKind {
         }
     }
 
-    /// Returns the text of a task from the text of its method.
+    /// Returns the text of a task, given the text of its method.
     pub(crate) fn text(self, method: &str) -> String {
         match self {
             TaskKind::Delegate => format!("Task: {method}"),
@@ -76,13 +76,13 @@ impl TaskKind {
     }
 }
 
-/// Returns the text of a task's name in task events: `Async: Run` for `Async: <Run>d__14`.
+/// Returns the display text for a task's name in task events: `Async: Run` for `Async: <Run>d__14`.
 pub(crate) fn task_text(stored: &str, options: NameOptions) -> String {
     let (kind, method) = TaskKind::split(stored);
     kind.text(&task_method(method, options))
 }
 
-/// Returns the method in a task's name: `Run` for `<Run>d__14`.
+/// Returns the display name of the method in a task's name: `Run` for `<Run>d__14`.
 pub(crate) fn task_method(stored: &str, options: NameOptions) -> String {
     if options.is_raw { stored.to_owned() } else { demangle_alone(stored) }
 }

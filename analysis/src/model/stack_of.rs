@@ -7,8 +7,8 @@ use super::sample::Mode;
 use nettrace_parser::{Event, Stack};
 
 impl Model {
-    /// Returns the handle of a CPU sample's stack. `number` is the stream's current id of the
-    /// stack.
+    /// Returns the handle of a CPU sample's stack. `number` is the id by which the stream refers to
+    /// the stack at present.
     pub(crate) fn sample_stack_at(
         &mut self,
         thread: ThreadHandle,
@@ -19,7 +19,7 @@ impl Model {
         self.stack_at((StackOf::Sample, thread), number, stack, ticks)
     }
 
-    /// Records the endpoint that an event names as the one of the request that it starts.
+    /// Records an endpoint: the event starts a request to it.
     pub(crate) fn endpoint_started(
         &mut self,
         event: &Event<'_>,
@@ -36,13 +36,14 @@ impl Model {
         self.endpoints.saw(thread, stack, &self.stacks);
     }
 
-    /// Counts a sample, by what the sampler says of the thread.
+    /// Counts a sample by what the sampler says of its thread.
     #[inline]
     pub(crate) fn count_sample(&mut self, stack: StackHandle, mode: Mode) {
         self.stacks.count_sample(stack, mode);
     }
 
-    /// Records the known stack of a CPU sample, which may complete later stacks of the thread.
+    /// Records the stack of a CPU sample, which is known already. It may complete later stacks of
+    /// the thread.
     #[inline]
     pub(crate) fn sampled(&mut self, thread: ThreadHandle, stack: StackHandle) {
         self.repairs.whole(StackOf::Sample, thread, stack);
@@ -103,8 +104,8 @@ impl Model {
         self.sample_stack_at(thread, event.stack_id(), event.stack(), event.timestamp_ticks())
     }
 
-    /// Returns the handle of an event's stack as recorded. The stack is neither repaired nor used
-    /// to repair later ones, so that reading the stacks of more events changes no sample.
+    /// Returns the handle of an event's stack as it was recorded. The stack is neither repaired nor
+    /// used to repair later ones, so that reading the stacks of more events changes no sample.
     #[cfg(feature = "page")]
     pub(crate) fn recorded_stack_of(
         &mut self,

@@ -21,20 +21,20 @@ use nettrace_parser::Stack;
 use std::hash::{BuildHasher, Hasher};
 
 const NONE: u32 = u32::MAX;
-/// Number of entries of [`Stacks::recent`]. A stream id modulo this number is its entry.
+/// Number of entries of [`Stacks::recent`]. The entry of a stream id is the id modulo this number.
 const RECENT: usize = 1 << 16;
 
 /// Maximum number of frames that are kept of a stack.
 pub(crate) const MAX_FRAMES: usize = 4096;
 
-/// Distinct stacks of a trace.
+/// The distinct stacks of a trace.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stacks {
     rows: Vec<StoredStack>,
     addresses: Vec<u64>,
     /// Newest row for each hash. Rows with equal hashes form a list by [`StoredStack::next`].
     newest: NumberMap<u64, u32>,
-    /// Row that a stream id most recently referred to. Only a hint, because ids are reused.
+    /// Row to which each stream id referred last. It is only a hint, because ids are reused.
     recent: Vec<u32>,
     reuses: Reuses,
     hashes: NumberState,
@@ -46,24 +46,27 @@ struct StoredStack {
     /// Index of the first address in [`Stacks::addresses`].
     at: usize,
     count: u32,
-    /// Time of the first use, in ticks.
+    /// Time at which the stack was first used, in ticks.
     since: u64,
     /// Whether the stack has more frames than are kept.
     is_cut: bool,
-    /// Whether the callers are complete: taken from another stack, or found not to be missing.
+    /// Whether the callers are complete, because they were taken from another stack, or because
+    /// none are missing.
     is_repaired: bool,
-    /// Whether the addresses are shared with an older row.
+    /// Whether the stack shares its addresses with an older row.
     is_again: bool,
-    /// Number of reuses of memory that the row was checked against.
+    /// Number of reuses of memory after which the row was last checked.
     reuses_seen: usize,
     next: u32,
-    /// Samples of the runtime's sampler with the stack: those in managed code, and external ones.
+    /// Numbers of samples with this stack that the runtime's sampler took: those in managed code,
+    /// and those that it calls external.
     sampled: [u32; 2],
 }
 
 impl Stacks {
-    /// Returns the handle of a stack of `process` at the time `ticks`. `id` is the stream's current
-    /// id of the stack: an equal stack with an equal id is found without hashing.
+    /// Returns the handle of a stack of `process` at the time `ticks`. `id` is the id by which the
+    /// stream refers to the stack at present. If an equal stack had the same id before, it is found
+    /// without hashing.
     #[inline]
     pub(crate) fn intern(
         &mut self,
@@ -94,8 +97,8 @@ impl Stacks {
         handle
     }
 
-    /// Returns the handle of a stack with `callers` appended. If `callers` is empty, the stack
-    /// is marked as whole.
+    /// Returns the handle of the stack that results from appending `callers` to a stack. If there
+    /// are no callers, the stack is marked as whole.
     pub(super) fn with_callers(
         &mut self,
         stack: StackHandle,
@@ -169,7 +172,7 @@ impl Stacks {
         )
     }
 
-    /// Adds a stack with the addresses of `row`, some of which have a new meaning.
+    /// Adds a stack that has the same addresses as `row`, some of which have a new meaning.
     #[cold]
     fn add_again(&mut self, hash: u64, row: u32, ticks: u64) -> StackHandle {
         let Some(&row) = self.rows.get(row as usize) else { return StackHandle(NONE) };
@@ -183,7 +186,7 @@ impl Stacks {
         handle
     }
 
-    /// Returns whether a row keeps its meaning after the reuses that it was not checked against.
+    /// Returns whether a row keeps its meaning after those reuses for which it was not checked yet.
     #[cold]
     fn pass_reuses(&mut self, row: u32) -> bool {
         let Some(found) = self.rows.get(row as usize) else { return false };
@@ -241,7 +244,7 @@ impl Stacks {
         self.rows.get(stack.index()).filter(|row| row.is_again).map(|row| row.at)
     }
 
-    /// Counts a sample of the runtime's sampler, by what it says of the thread.
+    /// Counts a sample of the runtime's sampler, by what the sampler says of the thread.
     #[inline]
     pub(super) fn count_sample(&mut self, stack: StackHandle, mode: Mode) {
         let state = match mode {
@@ -255,7 +258,7 @@ impl Stacks {
         }
     }
 
-    /// Returns the samples of a stack that say "managed", and those that say "external".
+    /// Returns how many samples of a stack say "managed", and how many say "external".
     pub(super) fn sampled(&self, stack: StackHandle) -> [u32; 2] {
         self.rows.get(stack.index()).map_or([0, 0], |row| row.sampled)
     }
@@ -277,7 +280,7 @@ pub(super) fn call_address(address: u64, is_leaf: bool) -> u64 {
     if is_leaf { address } else { address.saturating_sub(1) }
 }
 
-/// Returns the innermost [`MAX_FRAMES`] frames, and whether there are more.
+/// Returns a stack of the innermost [`MAX_FRAMES`] frames, and whether there are more frames.
 #[inline]
 fn cut(stack: Stack<'_>) -> (Stack<'_>, bool) {
     // An address has at least four bytes.

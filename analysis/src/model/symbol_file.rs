@@ -11,22 +11,22 @@ use object::{BinaryFormat, SymbolKind};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Maximum length of a name, in bytes. Longer names are cut off.
+/// Maximum length of a symbol's name, in bytes. Longer names are cut off.
 const MAX_SYMBOL_BYTES: usize = 4096;
-/// Size of the pages in which files are loaded.
+/// Size of the pages in which files are mapped, in bytes.
 const PAGE_BYTES: u64 = 4096;
-/// Maximum size of all names, in sizes of the file. Symbols may share names, but only hostile files
-/// share long ones.
+/// Maximum size of all names, as a multiple of the size of the file. Symbols may share names, but
+/// only hostile files share long ones.
 const MAX_NAMES_PER_FILE: usize = 4;
 
-/// Reason why a file cannot be used.
+/// Reason why a symbol file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SymbolFileError {
     /// The file is neither an ELF file nor a program database (PDB), or is truncated or
     /// inconsistent.
     Unreadable(String),
-    /// The names take more memory than a file of this size needs.
+    /// The names of the symbols take more memory than a file of this size needs.
     Bloated,
     /// The process used another build of the file.
     OtherBuild {
@@ -57,13 +57,13 @@ impl std::error::Error for SymbolFileError {}
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SymbolFile {
     segments: Vec<Segment>,
-    /// Functions by linker address; may overlap.
+    /// Functions, sorted by address of the linker; they may overlap.
     symbols: Vec<Symbol>,
     names: String,
     build_id: Option<String>,
 }
 
-/// A part of the file, with its linker address.
+/// A part of the file, and the address that the linker gave it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Segment {
     offset: u64,
@@ -75,7 +75,7 @@ struct Segment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Symbol {
     start: u64,
-    /// Last address, inclusive.
+    /// Last address of the function.
     last: u64,
     name_at: usize,
     name_bytes: usize,
@@ -92,7 +92,7 @@ impl SymbolFile {
     /// Reads the functions of an ELF file or of a program database (PDB).
     ///
     /// # Errors
-    /// [`SymbolFileError::Unreadable`], [`SymbolFileError::Bloated`].
+    /// [`SymbolFileError::Unreadable`] or [`SymbolFileError::Bloated`].
     pub fn parse(bytes: &[u8]) -> Result<SymbolFile, SymbolFileError> {
         let unreadable = |cause: &dyn fmt::Display| SymbolFileError::Unreadable(cause.to_string());
         let most = bytes.len().saturating_mul(MAX_NAMES_PER_FILE);
@@ -140,7 +140,7 @@ impl SymbolFile {
         Ok(file)
     }
 
-    /// Adds a symbol. `most`: maximum size of all names, in bytes.
+    /// Adds a symbol. `most` is the maximum size of all names, in bytes.
     fn push(
         &mut self,
         start: u64,
@@ -199,7 +199,7 @@ impl SymbolFile {
         Ok(())
     }
 
-    /// Checks that the file is of a build, if the file has a build id.
+    /// Checks that the file belongs to the build `of_trace`, if the file has a build id.
     ///
     /// # Errors
     /// [`SymbolFileError::OtherBuild`].
@@ -243,7 +243,7 @@ impl SymbolFile {
     }
 
     /// Returns the name of the function at an offset in the file, in readable form: C++ names are
-    /// demangled, and symbol versions left out.
+    /// demangled, and symbol versions are left out.
     pub fn readable_name_at(&self, offset: u64) -> Option<Cow<'_, str>> {
         self.name_at(offset).map(readable)
     }
@@ -253,7 +253,8 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns a linker name in readable form: C++ names are demangled, and symbol versions left out.
+/// Returns a linker name in readable form: C++ names are demangled, and symbol versions are left
+/// out.
 pub(crate) fn readable(name: &str) -> Cow<'_, str> {
     let plain = name.split_once('@').map_or(name, |(plain, _)| plain);
     if !plain.starts_with("_Z") {
@@ -267,8 +268,8 @@ pub(crate) fn readable(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text of at most [`MAX_SYMBOL_BYTES`], because a short C++ name may demangle to a text that
-/// does not fit in memory.
+/// A text that is cut off after [`MAX_SYMBOL_BYTES`]. It is needed because a short C++ name may
+/// demangle to a text that does not fit in memory.
 struct Limited(String);
 
 impl fmt::Write for Limited {

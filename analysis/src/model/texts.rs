@@ -24,7 +24,7 @@ impl Texts {
         handle
     }
 
-    /// Returns the handle of a displayed value's text. A new text is added.
+    /// Returns the handle of the text that a value displays. A new text is added.
     pub(crate) fn intern_shown(&mut self, text: impl std::fmt::Display) -> TextHandle {
         use std::fmt::Write;
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -37,7 +37,7 @@ impl Texts {
     }
 
     /// Returns the handle of a text. A new text is added while there are fewer than `max` texts;
-    /// `None` if there is no room.
+    /// Returns `None` if there is no room.
     pub(crate) fn intern_up_to(&mut self, text: &str, max: usize) -> Option<TextHandle> {
         let is_kept = self.rows.len() < max || self.handles.contains_key(text);
         is_kept.then(|| self.intern(text))

@@ -1,23 +1,23 @@
-//! Threads, found by process and OS id.
+//! The threads of a trace, which are found by process and OS id.
 
 use super::handle::{ProcessHandle, ThreadHandle};
 use super::hash::NumberMap;
 use super::names::shorten;
 use nettrace_parser::Event;
 
-/// A thread.
+/// A thread of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Thread {
-    /// Process of the thread.
+    /// Process to which the thread belongs.
     pub process: ProcessHandle,
-    /// OS id; `None` if the stream does not contain it.
+    /// OS id of the thread; `None` if the stream does not contain it.
     pub os_thread_id: Option<u64>,
     /// Name from the recorder, or the purpose that the runtime reports, such as `Finalizer`.
     pub name: Option<String>,
     /// Number of events about the thread.
     pub events: u64,
-    /// Number of events that filters of threads and times accept.
+    /// Number of events that the filter of threads, processes and times accepts.
     pub(crate) selected: u64,
 }
 
@@ -38,7 +38,7 @@ impl Default for ThreadTable {
 
 const RECENT: usize = 64;
 
-/// Key of threads without an OS id.
+/// Key that stands for threads without an OS id.
 const NO_ID: u64 = u64::MAX;
 
 impl ThreadTable {
@@ -90,7 +90,7 @@ impl ThreadTable {
         handle
     }
 
-    /// Counts events that were skipped.
+    /// Counts events of a thread that were not looked at.
     pub(crate) fn count(&mut self, thread: ThreadHandle, events: u64) {
         if let Some(row) = self.rows.get_mut(thread.index()) {
             row.events = row.events.saturating_add(events);
@@ -98,7 +98,7 @@ impl ThreadTable {
         }
     }
 
-    /// Counts an event of a thread that a filter accepts.
+    /// Counts an event of this thread as accepted by the filter.
     #[inline]
     pub(crate) fn select(&mut self, thread: ThreadHandle) {
         if let Some(row) = self.rows.get_mut(thread.index()) {
@@ -117,7 +117,7 @@ impl ThreadTable {
         }
     }
 
-    /// Returns a thread.
+    /// Returns the thread that a handle refers to.
     pub(crate) fn get(&self, thread: ThreadHandle) -> Option<&Thread> {
         self.rows.get(thread.index())
     }

@@ -8,8 +8,8 @@ use std::slice;
 /// merged. A run takes eight bytes, and so does a gap without samples.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Timeline {
-    /// Stack with mode, and weight; or [`GAP`] and a length. Values that do not fit take three
-    /// rows: [`ESCAPE`], stack and mode, the two halves of the weight.
+    /// A row has stack with mode, and the weight; or it has [`GAP`] and a length. Values that do
+    /// not fit take three rows: [`ESCAPE`], stack and mode, and the two halves of the weight.
     rows: Vec<[u32; 2]>,
     last: Option<TimelineRun>,
     first_nanos: Option<i64>,
@@ -22,7 +22,7 @@ pub(crate) struct Timeline {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) enum Piece {
-    /// Consecutive samples.
+    /// Consecutive samples that are merged.
     Run(TimelineRun),
     /// A time without samples, in nanoseconds: the thread did not exist or slept, or the sampler
     /// was stopped.
@@ -39,14 +39,14 @@ pub(crate) struct TimelineRun {
     pub weight: u64,
 }
 
-/// Number in place of the mode that marks an escaped gap.
+/// Number in place of the mode which marks a gap after [`ESCAPE`].
 const GAP_NUMBER: u32 = 5;
-/// Row before two rows with values that do not fit into one. Its stack number, 2^29 − 1, is never
-/// stored in a single row.
+/// Row that precedes two rows for values that do not fit into one. Its stack number, 2^29 − 1,
+/// never occurs in a row of its own.
 const ESCAPE: [u32; 2] = [u32::MAX, u32::MAX];
-/// Number in place of stack and mode that marks the length of a gap.
+/// Number in place of stack and mode which marks a gap.
 const GAP: u32 = MAX_STACKS << 3;
-/// First stack number that does not fit.
+/// First number of a stack that does not fit into a row.
 const MAX_STACKS: u32 = u32::MAX >> 3;
 
 impl Timeline {
@@ -112,7 +112,7 @@ impl Timeline {
         self.first_nanos
     }
 
-    /// Returns the sum of the weights.
+    /// Returns the sum of the weights of all samples.
     pub(crate) fn weight(&self) -> u64 {
         self.weight
     }

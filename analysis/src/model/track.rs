@@ -10,7 +10,8 @@ use super::varints::{self, Varints};
 /// [`Timeline`](super::Timeline) is smaller, but merges samples.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Track {
-    /// Varints: time since the end of the sample before (zigzag), stack and mode, weight, label.
+    /// Varints: for each sample, the time since the end of the sample before (zigzag), stack and
+    /// mode, weight, label.
     bytes: Vec<u8>,
     end_nanos: i64,
 }
@@ -22,7 +23,7 @@ pub(crate) struct TimedSample {
     pub nanos: i64,
     pub stack: StackHandle,
     pub mode: Mode,
-    /// Weight, in the unit of the samples' kind.
+    /// Weight of the sample, in the unit of its kind.
     pub weight: u64,
     pub label: Option<TextHandle>,
 }

@@ -11,7 +11,7 @@
 use super::demangle::demangle_type;
 use super::mono_names::{argument_of_mono, is_of_mono};
 
-/// Maximum nesting of types, more than compilers generate. Deeper text is shown unchanged.
+/// Maximum nesting of types, which is more than compilers generate. Deeper text is shown unchanged.
 const MAX_DEPTH: usize = 32;
 
 /// Splits a text at each `separator` outside of brackets.
@@ -38,7 +38,7 @@ pub(crate) fn rsplit_outside(text: &str, separator: char) -> (&str, &str) {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct TypeName {
     pub(crate) namespace: String,
-    /// Outer types and the type, each with its generic arguments.
+    /// The outer types, then the type itself, each with its generic arguments.
     pub(crate) segments: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ impl TypeName {
     }
 }
 
-/// Returns the name and number of generic parameters of ``List`1``.
+/// Returns the name of a generic type and its number of parameters: `List` and 1 for ``List`1``.
 fn arity_of(part: &str) -> (&str, usize) {
     match part.rsplit_once('`') {
         Some((name, digits)) if !name.is_empty() => match digits.parse() {
@@ -93,7 +93,7 @@ fn arity_of(part: &str) -> (&str, usize) {
     }
 }
 
-/// Returns a type in source notation, without its namespace.
+/// Returns the name of a type in source notation, without its namespace.
 pub(crate) fn shown(text: &str) -> String {
     shown_at_depth(text, 0)
 }
@@ -149,13 +149,14 @@ fn shown_at_depth(text: &str, depth: usize) -> String {
     segments.join(".")
 }
 
-/// Returns the types inside a type at a depth, separated by commas.
+/// Returns types in source notation, separated by commas. `depth` is the nesting of the type that
+/// contains them.
 fn all_shown<'t>(types: impl Iterator<Item = &'t str>, depth: usize) -> String {
     let shown: Vec<_> = types.map(|text| shown_at_depth(text, depth.saturating_add(1))).collect();
     shown.join(",")
 }
 
-/// Returns a type in source notation, with its namespace:
+/// Returns the name of a type in source notation, with its namespace:
 /// `System.Collections.Generic.List<string>[]`.
 pub(crate) fn full_name(text: &str) -> String {
     let mut element = text;
@@ -169,7 +170,8 @@ pub(crate) fn full_name(text: &str) -> String {
     format!("{namespace}{dot}{}{suffix}", segments.join("."))
 }
 
-/// Returns the element and suffix of `X[]`, `X[,]`, `X&`, `X*`.
+/// Returns the inner type and the suffix of an array, a reference or a pointer: `X[]`, `X[,]`,
+/// `X&`, `X*`.
 fn with_suffix(text: &str) -> Option<(&str, &str)> {
     for mark in ["&", "*"] {
         if let Some(element) = text.strip_suffix(mark).filter(|element| !element.is_empty()) {
@@ -184,7 +186,7 @@ fn with_suffix(text: &str) -> Option<(&str, &str)> {
     (is_array && !element.is_empty()).then_some((element, suffix))
 }
 
-/// Returns the keyword of C# for a type of IL or of the framework.
+/// Returns the keyword that C# has for a type of IL or of the framework.
 fn keyword(text: &str) -> Option<&'static str> {
     Some(match text {
         "bool" | "System.Boolean" => "bool",
@@ -209,8 +211,8 @@ fn keyword(text: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns a signature's arguments in source notation: `(int,string[])`. `type_name`: stored name
-/// of the method's type, whose generic arguments replace `!0`, `!1`.
+/// Returns a signature's arguments in source notation: `(int,string[])`. `type_name` is the stored
+/// name of the method's type, whose generic arguments replace `!0`, `!1`.
 pub(crate) fn arguments(signature: &str, type_name: &str) -> String {
     let is_mono = is_of_mono(signature) && opening_bracket(signature, '(', ')').is_some();
     let open = arguments_at(signature);
@@ -226,8 +228,8 @@ pub(crate) fn arguments(signature: &str, type_name: &str) -> String {
     format!("({})", arguments.join(","))
 }
 
-/// Returns the position of a signature's arguments. The last brackets are searched, because a
-/// result may be a pointer to a function, with arguments of its own.
+/// Returns the position of a signature's arguments. The last brackets are searched, because the
+/// type of the result may be a pointer to a function, which also has arguments.
 fn arguments_at(signature: &str) -> usize {
     let open = opening_bracket(signature, '(', ')').or_else(|| signature.find('('));
     open.unwrap_or(signature.len())
@@ -247,7 +249,8 @@ pub(super) fn opening_bracket(text: &str, open: char, close: char) -> Option<usi
 }
 
 /// Returns `<T>` for a generic method, or `<T1,T2>` if the signature shows several parameters;
-/// empty for other methods. The trace has neither names nor values of these parameters.
+/// Returns an empty text for other methods. The trace has neither names nor values of these
+/// parameters.
 pub(crate) fn type_parameters(signature: &str) -> String {
     let before = signature.get(..arguments_at(signature)).unwrap_or_default();
     if !before.split_whitespace().any(|word| word == "generic") {
@@ -266,7 +269,8 @@ pub(crate) fn type_parameters(signature: &str) -> String {
 /// Maximum number of a method's generic parameters that are shown.
 const MAX_PARAMETERS: usize = 16;
 
-/// Returns the highest number of a method's parameters `!!0`, `!!1` in a signature.
+/// Returns the highest number among the generic parameters of a method that a signature contains:
+/// `!!0`, `!!1`.
 fn highest(signature: &str) -> usize {
     let numbers = signature.split("!!").skip(1).filter_map(leading_number);
     numbers.max().unwrap_or(0).min(MAX_PARAMETERS)
@@ -277,7 +281,7 @@ fn leading_number(text: &str) -> Option<usize> {
     text.get(..end)?.parse().ok()
 }
 
-/// Replacements for `!0` and `!!0` in a signature.
+/// The texts that replace `!0` and `!!0` in a signature.
 struct Parameters {
     of_type: Vec<String>,
     has_several: bool,
@@ -291,7 +295,7 @@ impl Parameters {
         Parameters { of_type, has_several: highest(signature) > 0 }
     }
 
-    /// Replaces the parameters in a type. Unknown ones stay as they are.
+    /// Replaces the parameters in a type. Parameters without a replacement are not changed.
     fn put_into(&self, text: &str) -> String {
         if !text.contains('!') {
             return text.to_owned();

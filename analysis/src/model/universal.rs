@@ -1,9 +1,9 @@
-//! Mapped files and symbols of a process, from events of the provider `Universal.System` (version
-//! 6).
+//! Mapped files and symbols of a process, which come from events of the provider `Universal.System`
+//! (version 6).
 //!
 //! Recorders report the kernel as another mapping of the process. The end address of a symbol is
-//! inclusive. The end address of a mapping is exclusive, except for the last page, which ends at
-//! `u64::MAX`.
+//! the last one. The end address of a mapping is the first one after it, except for the last page,
+//! which ends at `u64::MAX`.
 
 use super::modules::short_name;
 use super::ranges::{Ranges, ReportedRange};
@@ -12,21 +12,21 @@ use crate::model::handle::TextHandle;
 use nettrace_parser::{Event, Value};
 use std::collections::HashMap;
 
-/// A file, or the kernel, in the memory of a process.
+/// A file that is mapped into the memory of a process, or the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mapping {
     pub(crate) start: u64,
-    /// Last address, inclusive.
+    /// Last address of the mapping.
     pub(crate) last: u64,
-    /// Offset of the first byte in the file.
+    /// Offset in the file of the first mapped byte.
     pub(crate) file_offset: u64,
-    /// Path, as stored in the trace.
+    /// Path of the file, as the trace stores it.
     pub(crate) path: String,
     /// File name, as [`short_name`] shortens it.
     pub(crate) name: String,
-    /// Id of the metadata; 0 if there is none.
+    /// Id by which events describe the file; 0 if there is none.
     pub(crate) metadata_id: u64,
-    /// Time of the report, in ticks.
+    /// Time at which the mapping was reported, in ticks.
     pub(crate) since_ticks: u64,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Mappings {
 pub(crate) const KERNEL_START: u64 = 1 << 63;
 
 impl Mappings {
-    /// Learns from `ProcessMapping`.
+    /// Takes an event `ProcessMapping`.
     pub(crate) fn learn_mapping(&mut self, event: &Event<'_>) -> Option<()> {
         let fields = &mut event.fields();
         let mut number = |name| fields.find(name)?.value.ok()?.as_u64();
@@ -70,7 +70,7 @@ impl Mappings {
         Some(())
     }
 
-    /// Learns from `ProcessMappingMetadata`, which describes a file in JSON.
+    /// Takes an event `ProcessMappingMetadata`, which describes a file in JSON.
     pub(crate) fn learn_metadata(&mut self, event: &Event<'_>) -> Option<()> {
         let fields = &mut event.fields();
         let id = fields.find("Id")?.value.ok()?.as_u64()?;
@@ -81,12 +81,12 @@ impl Mappings {
         Some(())
     }
 
-    /// Returns the build id of a mapping's file, as stored by the recorder.
+    /// Returns the build id of a mapping's file, as the recorder stored it.
     pub(crate) fn build_id(&self, mapping: &Mapping) -> Option<&str> {
         self.build_ids.get(&mapping.metadata_id).map(|id| &**id)
     }
 
-    /// Learns from `ProcessSymbol`.
+    /// Takes an event `ProcessSymbol`.
     pub(crate) fn learn_symbol(&mut self, event: &Event<'_>, texts: &mut Texts) -> Option<()> {
         let fields = &mut event.fields();
         let mut number = |name| fields.find(name)?.value.ok()?.as_u64();
@@ -95,7 +95,7 @@ impl Mappings {
         self.add_symbol(start, last, event.timestamp_ticks(), name)
     }
 
-    /// Adds the name of a range; `last` is inclusive.
+    /// Adds the name of the addresses up to and including `last`.
     pub(crate) fn add_symbol(
         &mut self,
         start: u64,
@@ -119,15 +119,15 @@ impl Mappings {
         self.symbols.sort();
     }
 
-    /// Returns the mapping at an address at a time, and whether the answer is the same for all
-    /// times.
+    /// Returns the mapping that was at an address at a time, and whether the answer is the same for
+    /// all times.
     pub(crate) fn mapping(&self, address: u64, ticks: u64) -> Option<(&Mapping, bool)> {
         let (range, is_always) = self.ranges.find(address, ticks)?;
         Some((self.rows.get(range.value as usize)?, is_always))
     }
 
-    /// Returns the symbol at an address at a time, and whether the answer is the same for all
-    /// times.
+    /// Returns the symbol that was at an address at a time, and whether the answer is the same for
+    /// all times.
     pub(crate) fn symbol(&self, address: u64, ticks: u64) -> Option<(TextHandle, bool)> {
         self.symbols.find(address, ticks).map(|(range, is_always)| (range.value, is_always))
     }
@@ -137,7 +137,7 @@ impl Mappings {
         self.ranges.extents().chain(self.symbols.extents())
     }
 
-    /// Returns all mappings, in the order of the reports.
+    /// Returns all mappings, in the order in which they were reported.
     pub(crate) fn rows(&self) -> &[Mapping] {
         &self.rows
     }

@@ -1,8 +1,8 @@
-//! Compact encoding of numbers, in groups of seven bits, lowest first.
+//! Encodes numbers compactly, in groups of seven bits, the lowest first.
 
 use std::slice;
 
-/// Appends a number: seven bits per byte, bit 7 set on all bytes but the last.
+/// Appends a number, seven bits in each byte. Bit 7 is set on all bytes but the last.
 #[expect(clippy::cast_possible_truncation, reason = "seven bits fit")]
 pub(super) fn push(bytes: &mut Vec<u8>, value: u64) {
     let mut left = value;

@@ -6,7 +6,7 @@
 use super::waits::written;
 use std::fmt;
 
-/// Kind of thing that a thread waits for.
+/// What a thread waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -27,7 +27,7 @@ pub enum WaitFor {
     Task,
     /// The end of another thread: `Thread.Join`.
     Thread,
-    /// Time to pass: `Thread.Sleep`, `SpinWait`.
+    /// A time that passes: `Thread.Sleep`, `SpinWait`.
     Sleep,
     /// Work, in a thread of the thread pool, a timer or a poller.
     Work,
@@ -35,7 +35,7 @@ pub enum WaitFor {
     Collection,
     /// Input: a socket, a pipe, the console.
     Input,
-    /// Something unknown, in a method that is known to wait.
+    /// Something unknown: the method is known to wait, but not for what.
     Other,
 }
 
@@ -60,7 +60,7 @@ impl WaitFor {
 }
 
 impl fmt::Display for WaitFor {
-    /// Writes the object of "waits for", such as "a lock".
+    /// Writes the text that follows "waits for", such as "a lock".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             WaitFor::Lock => "a lock",
@@ -79,8 +79,8 @@ impl fmt::Display for WaitFor {
     }
 }
 
-/// Returns what a method in a chain of waits waits for; `None` if it ends the chain. Only
-/// meaningful for methods that wait and their callers.
+/// Returns what a method in a chain of waits waits for; `None` if it ends the chain. The answer has
+/// a meaning only for methods that wait, and for their callers.
 pub(super) fn wait_for(type_name: &str, method: &str) -> Option<WaitFor> {
     let method = written(method);
     if let Some(rest) = type_name.strip_prefix("System.Threading.") {

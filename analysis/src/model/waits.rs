@@ -4,13 +4,13 @@
 //! be known to wait. Methods that only call native code (P/Invoke stubs, `Interop`) are skipped:
 //! their caller decides.
 
-/// Way in which a method waits.
+/// Whether and how a method waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Wait {
     /// The method does not wait, or is unknown.
     No,
-    /// The method waits in native code. Its own managed code is work, such as a look for something
-    /// to do.
+    /// The method waits in native code. Its managed code counts as work, such as looking for
+    /// something to do.
     InNative,
     /// The method takes a lock. In native code the thread is blocked, in managed code it spins.
     Lock,
@@ -23,8 +23,8 @@ pub(crate) enum Wait {
 
 type WaitingMethods = &'static [(&'static str, &'static [&'static str])];
 
-/// Types and names of methods that only block, by runtime and platform. The type must be equal to
-/// the stored name without generic arguments.
+/// Types and names of methods that only block, by runtime and platform. A type is listed by its
+/// stored name without generic arguments.
 const BLOCKS: &[WaitingMethods] = &[
     // CoreCLR, all versions.
     &[
@@ -278,7 +278,7 @@ const COMPUTING_TYPES: &[&str] = &[
     "System.IO.Compression.ZLibNative+ZLibStreamHandle",
 ];
 
-/// Beginnings of the type name and the method name of methods that compute in native code.
+/// Beginnings of the names of types and methods: these methods compute in native code.
 const COMPUTING_METHODS: &[(&str, &str)] = &[
     ("SQLitePCL.", "sqlite3_"),
     ("System.Data.SQLite.", "sqlite3_"),
@@ -291,14 +291,14 @@ const COMPUTING_METHODS: &[(&str, &str)] = &[
 /// Methods in which the runtime catches a thread that it wants to stop.
 const GC_POLLS: WaitingMethods = &[("System.Threading.Thread", &["PollGC", "PollGCWorker"])];
 
-/// Methods that spin for their caller.
+/// Types and names of methods that spin for their caller.
 const SPINS: WaitingMethods = &[
     ("System.Threading.Thread", &["LongSpinWait", "SpinWait", "SpinWaitInternal"]),
     ("System.Threading.LowLevelSpinWaiter", &["Wait", "SpinWaitForCondition"]),
     ("System.Threading.Backoff", &["Exponential"]),
 ];
 
-/// Types whose methods all are plumbing, as in [`PLUMBING`].
+/// Types all of whose methods are plumbing, as in [`PLUMBING`].
 const PLUMBING_TYPES: &[&str] = &[
     "System.Diagnostics.Tracing.NativeRuntimeEventSource",
     "System.Runtime.EH",
@@ -387,7 +387,7 @@ pub(super) fn stored_type(dotted: &str) -> Option<&'static str> {
     nested.into_iter().find(|name| name.replace('+', ".") == dotted)
 }
 
-/// Returns the way in which a method waits, by its stored name.
+/// Returns whether and how a method waits, given its stored name.
 pub(crate) fn wait_of(type_name: &str, method: &str) -> Wait {
     let method = written(method);
     let tables = [(BLOCKS, Wait::Always), (LOCKS, Wait::Lock), (WAITS, Wait::InNative)];
@@ -414,8 +414,8 @@ pub(crate) fn only_calls(type_name: &str, method: &str) -> bool {
         || method.starts_with("IL_STUB_PInvoke")
 }
 
-/// Returns whether the caller decides if methods of a type wait. Synchronous and asynchronous
-/// operations read sockets by the same methods.
+/// Returns whether the methods of a type are used for synchronous and asynchronous operations
+/// alike, as those that read sockets. Then the caller decides whether they wait.
 pub(crate) fn is_on_behalf(type_name: &str) -> bool {
     matches!(
         type_name,
@@ -432,7 +432,7 @@ pub(crate) fn is_spinning(type_name: &str, method: &str) -> bool {
 }
 
 /// Returns whether a method is the runtime's own work, such as throwing or writing events, so that
-/// reports show the caller.
+/// reports show the caller instead.
 pub(crate) fn is_plumbing(type_name: &str, method: &str) -> bool {
     // Helpers that throw: `ArgumentNullException.ThrowIfNull`.
     let is_thrower = method.starts_with("Throw")

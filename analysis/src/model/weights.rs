@@ -1,10 +1,12 @@
-//! Weights of stacks that are not CPU samples: allocations, arbitrary events.
+//! Computes the weights of stacks that are not CPU samples: those of allocations and of selected
+//! events.
 
 use nettrace_export::Glob;
 use nettrace_parser::Event;
 use nettrace_parser::catalog::event_name;
 
-/// Average distance between two bytes that the runtime's random sampler picks (.NET 10).
+/// Average distance between two bytes that the random sampler of the runtime picks (.NET 10), in
+/// bytes.
 const SAMPLED_EVERY_BYTES: f64 = 102_400.0;
 
 /// Returns the number of objects, and of bytes, that a random sample of an object of `bytes`
@@ -36,15 +38,15 @@ pub(crate) fn rounded(value: f64) -> u64 {
     whole
 }
 
-/// Selects events to weigh as [`Kind::Event`](super::Kind::Event).
+/// Selects events that become samples of [`Kind::Event`](super::Kind::Event).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventSelector {
     /// Name or id of the event, optionally after `Provider/`. Names as stored, as in the catalog
-    /// and as in TraceEvent are accepted (`GC/Start`, `GCStart`, `GCStart_V2`); case and slashes in
-    /// names are ignored. A text with `*` or `?` is a pattern for names or for `Provider/Name`:
-    /// `My-Provider/*`.
+    /// and as in TraceEvent are accepted (`GC/Start`, `GCStart`, `GCStart_V2`); the case of letters
+    /// and slashes in names are ignored. A text with `*` or `?` is a pattern for names or for
+    /// `Provider/Name`: `My-Provider/*`.
     pub event: String,
-    /// Field whose value is the weight; if empty, each event weighs 1.
+    /// Name of the field whose value is the weight. If it is empty, each event weighs 1.
     pub weight: String,
 }
 
@@ -87,13 +89,15 @@ impl EventSelector {
     }
 }
 
-/// Returns the rest of `text` after `name`, if `text` begins with `name` in any case.
+/// Returns the rest of `text` after `name`, if `text` begins with `name`, whatever the case of
+/// letters.
 fn after_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (begin, rest) = text.split_at_checked(name.len())?;
     begin.eq_ignore_ascii_case(name).then_some(rest)
 }
 
-/// Compares names without case and slashes: `Request/Start` equals `RequestStart`.
+/// Returns whether two names are equal apart from the case of letters and slashes: `Request/Start`
+/// equals `RequestStart`.
 fn is_same_name(a: &str, b: &str) -> bool {
     fn letters(text: &str) -> impl Iterator<Item = u8> {
         text.bytes().filter(|byte| *byte != b'/').map(|byte| byte.to_ascii_lowercase())

@@ -2,7 +2,7 @@
 //!
 //! The duration of the trace is unknown before its end. So cells start narrow, and each time the
 //! trace outgrows them, pairs of cells are merged. At the end, at least as many cells are filled as
-//! are shown.
+//! are to be shown.
 
 use super::handle::StackHandle;
 use super::hash::NumberMap;
@@ -11,24 +11,25 @@ use super::sample::Mode;
 /// Number of cells that are kept.
 const CELLS: usize = 64;
 
-/// Weights over time, by stack and mode.
+/// Weights of CPU samples over time, by stack and mode.
 #[derive(Debug, Clone)]
 pub(crate) struct When {
     from_nanos: i64,
     width_nanos: u64,
-    /// End of the samples, relative to `from_nanos`.
+    /// End of the last sample, in nanoseconds after `from_nanos`.
     end_nanos: u64,
     rows: NumberMap<(StackHandle, Mode), [u64; CELLS]>,
 }
 
-/// Weights over the whole trace, in nanoseconds for each cell.
+/// Weights of a stack in each cell that is shown, over the whole trace, in nanoseconds.
 pub(crate) type Cells = [u64; When::SHOWN];
 
 impl When {
     /// Number of cells that are shown.
     pub(crate) const SHOWN: usize = 32;
 
-    /// Creates empty cells that start at a time, in nanoseconds since the session's start.
+    /// Creates cells without samples. They start at a time, in nanoseconds since the session's
+    /// start.
     pub(crate) fn new(from_nanos: i64) -> When {
         When { from_nanos, width_nanos: 1, end_nanos: 0, rows: NumberMap::default() }
     }
@@ -65,7 +66,7 @@ impl When {
         }
     }
 
-    /// Returns the weights of each stack and mode, in no order.
+    /// Returns the weights of each stack and mode, in no particular order.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (StackHandle, Mode, Cells)> + '_ {
         self.rows.iter().map(|((stack, mode), row)| (*stack, *mode, self.shown(row)))
     }
@@ -88,8 +89,8 @@ impl When {
         cells
     }
 
-    /// Returns the weight of a row before a point in time. The weight of a cell is distributed
-    /// evenly.
+    /// Returns the weight that a row has before a point in time. Within a cell, weight counts as
+    /// evenly distributed.
     fn until(&self, row: &[u64; CELLS], end: u128) -> u128 {
         let (mut sum, mut begin) = (0u128, 0u128);
         let last = u128::from(self.end_nanos);

@@ -1,4 +1,4 @@
-//! Marks for activities, from starts and stops in event sources and activity sources.
+//! Makes the marks for activities, from starts and stops of event sources and activity sources.
 
 use super::mark::{Argument, Arguments, Category, SpanScope};
 use super::subject;
@@ -9,7 +9,7 @@ use crate::model::short;
 use nettrace_parser::view::{Activity, View};
 use nettrace_parser::{Event, Value};
 
-/// Arguments of activity sources that are shown.
+/// Names of those arguments of activity sources that are shown.
 const SHOWN: &[&str] = &[
     "DisplayName",
     "Kind",
@@ -21,7 +21,7 @@ const SHOWN: &[&str] = &[
     "TagObjects",
 ];
 
-/// Maximum number of arguments of an event source's activity.
+/// Maximum number of arguments that are shown of an event source's activity.
 const MAX_ARGUMENTS: usize = 16;
 
 impl Spans {
@@ -86,8 +86,8 @@ impl Spans {
     }
 }
 
-/// Sets the owner of an activity's span: the thread, if start and stop were matched by thread and
-/// the activity was the innermost.
+/// Sets to what the span of an activity belongs. It belongs to a thread if start and stop were
+/// matched by thread, and the activity was the innermost one.
 fn shown(interval: Interval<OpenActivity<SpanSubject>>) -> Interval<SpanSubject> {
     let is_on_thread = interval.start.thread == interval.stop.thread;
     interval.map(|activity| {
@@ -97,7 +97,7 @@ fn shown(interval: Interval<OpenActivity<SpanSubject>>) -> Interval<SpanSubject>
     })
 }
 
-/// Returns the provider and the fields of an event.
+/// Returns the provider and the fields of an event as arguments.
 fn arguments_of(event: &Event<'_>) -> Arguments {
     let mut arguments = Arguments::new();
     subject::text(&mut arguments, "provider", short(event.provider()).to_owned());

@@ -1,16 +1,16 @@
-//! Marks for counters: EventCounters, and instruments of System.Diagnostics.Metrics.
+//! Makes the marks for counters: EventCounters, and instruments of System.Diagnostics.Metrics.
 
 use super::{SpanMoment, Spans};
 use crate::model::short;
 use nettrace_parser::Utf16;
 use nettrace_parser::view::{Counter, CounterValue, Metric, MetricKind, View};
 
-/// Maximum number of quantiles that are shown for an event, because each repeats the name and all
-/// tags. .NET publishes three.
+/// Maximum number of quantiles that are shown for an event, There is a maximum because each one
+/// repeats the name and all tags. .NET publishes three.
 const MAX_QUANTILES: usize = 16;
 
 impl Spans {
-    /// Emits a value of an EventCounter: the mean, or the growth of a sum.
+    /// Makes the mark for a value of an EventCounter: its mean, or the growth of its sum.
     pub(super) fn event_counter(&mut self, moment: SpanMoment<'_, '_>) {
         let Some(counter) = Counter::from_event(moment.event) else { return };
         let value = match counter.value {
@@ -22,8 +22,8 @@ impl Spans {
         self.point(moment, name, counter.display_units, value);
     }
 
-    /// Emits values of an instrument: the growth of counters, the value of others, and each
-    /// quantile of histograms.
+    /// Makes the marks for the values of an instrument: the growth of counters, each quantile of
+    /// histograms, and the value of other instruments.
     pub(super) fn metric(&mut self, moment: SpanMoment<'_, '_>) {
         let Some(metric) = Metric::from_event(moment.event) else { return };
         let mut name = format!("{}/{}", metric.meter, metric.instrument);

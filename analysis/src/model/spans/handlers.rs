@@ -1,4 +1,4 @@
-//! Marks for exceptions, and for the blocks of code that run because of them.
+//! Makes the marks for exceptions, and for the blocks of code that run because of them.
 
 use super::mark::{Category, SpanScope};
 use super::runtime::texts_of;
@@ -9,7 +9,7 @@ use crate::model::{NameOptions, type_text};
 use nettrace_parser::view::{Exception, View};
 use std::sync::Arc;
 
-/// Exceptions of one thread, by their types, with the spans of their blocks.
+/// The exceptions of one thread, known by their types, and the spans of their blocks.
 pub(super) type SpanHandlers = crate::model::intervals::Handlers<Arc<str>, SpanSubject>;
 
 /// Name of an exception whose type is unknown.
@@ -23,7 +23,8 @@ fn name_of(clause: Clause) -> &'static str {
     }
 }
 
-/// Adds the types of a block's exception, and of the exception that left it, to the span.
+/// Adds two types to the span of a block: that of the block's exception, and that of the exception
+/// that left the block.
 pub(super) fn shown(
     interval: Interval<CatchBlock<Arc<str>, SpanSubject>>,
 ) -> Interval<SpanSubject> {

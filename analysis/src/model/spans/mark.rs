@@ -3,7 +3,7 @@
 use crate::model::ThreadHandle;
 use std::borrow::Cow;
 
-/// A mark of a timeline.
+/// A mark that a timeline shows.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum TimelineMark {
@@ -15,44 +15,44 @@ pub enum TimelineMark {
     Counter(CounterMark),
 }
 
-/// Subject of a mark.
+/// What a mark is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Category {
-    /// Suspensions of all managed threads for a garbage collection, from the request until the
+    /// A suspension of all managed threads for a garbage collection, from the request until the
     /// threads run again.
     Pause,
-    /// Suspensions of all managed threads by the sampler, which reads their stacks.
+    /// A suspension of all managed threads by the sampler, which reads their stacks.
     SamplerPause,
-    /// Suspensions of all managed threads for another or an unknown reason, such as a debugger.
+    /// A suspension of all managed threads for another or an unknown reason, such as a debugger.
     OtherPause,
-    /// Garbage collections.
+    /// A garbage collection.
     Collection,
-    /// Compilations, with a span for each method.
+    /// The compilation of a method.
     Jit,
-    /// Batches of methods that the runtime compiles again in the background. Each batch contains
-    /// spans of [`Category::Jit`].
+    /// A batch of methods that the runtime compiles again in the background. It contains spans of
+    /// [`Category::Jit`].
     JitBatch,
-    /// Waits for locks.
+    /// A wait for a lock.
     Contention,
-    /// Waits for handles.
+    /// A wait for a handle.
     Wait,
-    /// Exceptions and their handlers.
+    /// An exception, or a block of code that runs because of one.
     Exception,
-    /// The thread pool.
+    /// An event of the thread pool.
     ThreadPool,
-    /// Runs of tasks, and waits for tasks.
+    /// The run of a task, or a wait for a task.
     Task,
-    /// Activities, from starts and stops in event sources and activity sources.
+    /// An activity, from its start and stop in an event source or activity source.
     Activity,
-    /// Loads of assemblies.
+    /// The load of an assembly.
     Loader,
 }
 
 impl Category {
-    /// Returns the name for display.
+    /// Returns the name of the category for display.
     pub fn name(self) -> &'static str {
         match self {
             Category::Pause => "GC pauses",
@@ -72,20 +72,21 @@ impl Category {
     }
 }
 
-/// Owner of a span: a thread, a process, or none.
+/// What a span belongs to: a thread, a process, or neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SpanScope {
-    /// The span belongs to its thread. Such spans of a thread are properly nested, unless events
+    /// The span belongs to its thread. Such spans of one thread are properly nested, unless events
     /// were lost.
     Thread,
     /// The span belongs to its process, whichever thread executed it.
     Process,
-    /// The span may start on one thread and end on another, and overlap other spans.
+    /// The span belongs to neither: it may start on one thread and end on another, and overlap
+    /// other spans.
     Free,
 }
 
-/// Knowledge about the ends of a span.
+/// What is known about the two ends of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ends {
@@ -94,8 +95,8 @@ pub enum Ends {
     /// Both ends are known, but events of the threads were lost in between. The span may in fact be
     /// two, without the end of the first and the start of the second.
     LossBetween,
-    /// The start was lost, or happened before the session. The length is 0, unless the stop event
-    /// contains the duration.
+    /// The start was lost, or happened before the session. The length is 0, unless the event of the
+    /// stop contains the duration.
     NoStart,
     /// An exception left the block of code, so there is no stop event. The span ends 1 ns before
     /// the catch block of the exception starts.
@@ -121,7 +122,7 @@ impl Ends {
     }
 }
 
-/// An arrow between two marks with the same number.
+/// One end of an arrow between two marks. Both ends have the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Flow {
@@ -131,7 +132,7 @@ pub enum Flow {
     To(u64),
 }
 
-/// Value of a detail of a mark.
+/// The value of an argument, which is a detail of a mark.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Argument {
@@ -145,30 +146,30 @@ pub enum Argument {
     Text(String),
 }
 
-/// Names and values of a mark's details.
+/// Details of a mark: names and values.
 pub(crate) type Arguments = Vec<(Cow<'static, str>, Argument)>;
 
 /// A time with a start and an end.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Span {
-    /// Subject.
+    /// What the span is about.
     pub category: Category,
-    /// Owner: the thread, the process, or none.
+    /// What the span belongs to: the thread, the process, or neither.
     pub place: SpanScope,
-    /// Name, which all spans of a sort share.
+    /// Name, which is common to all spans of the same sort.
     pub name: String,
-    /// Thread of the start; of the end if the start is unknown.
+    /// Thread on which the span starts; if the start is unknown, that on which it ends.
     pub thread: ThreadHandle,
-    /// Thread of the end.
+    /// Thread on which the span ends.
     pub end_thread: ThreadHandle,
     /// Time of the start, in nanoseconds since the session's start.
     pub start_nanos: i64,
     /// Duration, in nanoseconds.
     pub nanos: u64,
-    /// Knowledge about the ends.
+    /// What is known about the two ends.
     pub ends: Ends,
-    /// Arrow to or from the start, if there is one.
+    /// Arrow that begins or ends at the start of the span, if there is one.
     pub flow: Option<Flow>,
     /// Details: names and values.
     pub arguments: Vec<(Cow<'static, str>, Argument)>,
@@ -185,15 +186,15 @@ impl Span {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Instant {
-    /// Subject.
+    /// What the instant is about.
     pub category: Category,
-    /// Name, which all instants of a sort share.
+    /// Name, which is common to all instants of the same sort.
     pub name: String,
-    /// Thread.
+    /// Thread to which the instant belongs.
     pub thread: ThreadHandle,
     /// Time, in nanoseconds since the session's start.
     pub nanos: i64,
-    /// Arrow to or from the instant, if there is one.
+    /// Arrow that begins or ends at the instant, if there is one.
     pub flow: Option<Flow>,
     /// Details: names and values.
     pub arguments: Vec<(Cow<'static, str>, Argument)>,
@@ -211,12 +212,12 @@ pub struct CounterMark {
     pub thread: ThreadHandle,
     /// Time, in nanoseconds since the session's start.
     pub nanos: i64,
-    /// Value; for sums, the growth since the last value.
+    /// Value of the counter; for sums, the growth since the last value.
     pub value: f64,
 }
 
 impl TimelineMark {
-    /// Returns the thread that the mark belongs to.
+    /// Returns the thread to which the mark belongs.
     pub(crate) fn thread(&self) -> ThreadHandle {
         match self {
             TimelineMark::Span(span) => span.thread,

@@ -44,7 +44,7 @@ use nettrace_parser::view::KnownProvider;
 use std::collections::{BTreeMap, HashMap};
 use subject::{Matched, SpanSubject};
 
-/// Receives all events in time order and returns [`TimelineMark`]s: instants and counters
+/// Takes all events in time order and makes [`TimelineMark`]s of them: instants and counters
 /// immediately, spans when they end.
 #[derive(Debug, Default)]
 pub(crate) struct Spans {
@@ -54,7 +54,7 @@ pub(crate) struct Spans {
     names: Texts,
     /// Names of tasks that have not ended, by process and number.
     task_names: HashMap<(u64, u64), String>,
-    /// Suspensions of all threads, each with its reason, by process.
+    /// Suspensions of all threads, each with the name of its reason, by process.
     suspensions: BTreeMap<u64, Suspensions<String>>,
     /// Sequence number of each writing thread's last event.
     numbers: NumberMap<u64, u32>,
@@ -95,7 +95,7 @@ impl SpanMoment<'_, '_> {
 }
 
 impl Spans {
-    /// Takes the next event. Must be called for all events in time order.
+    /// Takes the next event. This must be called for all events, in time order.
     pub(crate) fn event(&mut self, event: &Event<'_>, at: &model::Moment, model: &Model) {
         let model::Moment { thread, nanos, .. } = *at;
         self.last_nanos = nanos;
@@ -122,7 +122,7 @@ impl Spans {
         self.open.finish(self.last_nanos, others);
     }
 
-    /// Takes the completed marks.
+    /// Takes the marks that are complete.
     pub(crate) fn ready(&mut self) -> std::vec::Drain<'_, TimelineMark> {
         self.open.ready.drain(..)
     }

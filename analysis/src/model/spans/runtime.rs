@@ -1,4 +1,4 @@
-//! Marks for the runtime's own events.
+//! Makes the marks for the runtime's own events.
 
 use super::mark::{Argument, Arguments, Category, SpanScope};
 use super::subject::{self, What};
@@ -8,7 +8,8 @@ use crate::model::{NameOptions, handler_text, method_frame};
 use nettrace_parser::view::{ContentionStart, GcEnd, GcStart, Method, Suspension, View};
 use nettrace_parser::{Event, Utf16};
 
-/// Pairs of runtime events on one thread: ids of start and stop, category and name of the span.
+/// Pairs of runtime events that begin and end a span on one thread: ids of start and stop, category
+/// and name of the span.
 const PAIRS: &[(u32, u32, Category, &str)] = &[
     (14, 13, Category::ThreadPool, "finalizers"),
     (283, 284, Category::JitBatch, "compile in the background"),
@@ -72,7 +73,7 @@ impl Spans {
         }
     }
 
-    /// Takes an event of a suspension of all threads (9, 8, 7, 3).
+    /// Takes an event of a suspension of all threads (ids 9, 8, 7 and 3).
     fn suspension(&mut self, moment: SpanMoment<'_, '_>) {
         let Some(event) = Suspension::from_event(moment.event) else { return };
         let reason = || match event {
@@ -173,7 +174,8 @@ impl Spans {
         self.span(span);
     }
 
-    /// Takes the start of a compilation (145), or the load of a method (143).
+    /// Takes an event that starts the compilation of a method (id 145), or that reports the load of
+    /// a method (id 143).
     fn method(&mut self, moment: SpanMoment<'_, '_>) {
         if moment.event.id() == 145 {
             let fields = &mut moment.event.fields();
@@ -261,7 +263,7 @@ fn value_name(event: &Event<'_>, field: &str) -> Option<String> {
     event.fields().find(field)?.value_name()
 }
 
-/// Returns the name of a value, or the number if it has no name.
+/// Returns the name that a value of a field has, or else the number.
 fn named(event: &Event<'_>, field: &str, value: u32) -> String {
     value_name(event, field).unwrap_or_else(|| value.to_string())
 }

@@ -5,23 +5,23 @@ use crate::model::hash::NumberMap;
 use crate::model::intervals::{Bounds, Edge, Interval, Matcher};
 use crate::sorted::SortFew;
 
-/// Key of an open span: its sort, and two numbers, such as process and task.
+/// Key of an open span: the sort of the span, and two numbers, such as process and task.
 pub(super) type Key = (What, u64, u64);
 
-/// Sorts of spans.
+/// The sorts of spans that are matched by a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum What {
     Collection,
     Method,
     Contention,
     Wait,
-    /// A pair of runtime events on one thread, with the start event's id.
+    /// A span between a pair of runtime events on one thread; the id of the start event.
     OnThread(u32),
     Task,
     TaskWait,
 }
 
-/// Description of a span, without its times.
+/// What a span is about: its description without its times.
 #[derive(Debug, Clone)]
 pub(super) struct SpanSubject {
     pub(super) category: Category,
@@ -44,7 +44,7 @@ impl SpanSubject {
 /// Times at which events were lost.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
-    /// Time at which events of each writing thread were last found missing.
+    /// For each writing thread, the time at which events were last found to be missing.
     last: NumberMap<u64, i64>,
 }
 
@@ -111,7 +111,7 @@ impl Losses {
 pub(super) struct Matched {
     matcher: Matcher<Key, SpanSubject>,
     pub(super) losses: Losses,
-    /// Marks that are complete.
+    /// Marks that are complete and were not taken yet.
     pub(super) ready: Vec<TimelineMark>,
 }
 
@@ -121,7 +121,7 @@ impl Matched {
         self.ready.push(self.losses.mark(interval));
     }
 
-    /// Starts a span that can only be open once. The stop of one that is already open was lost.
+    /// Starts a span that can only be open once. If one is already open, its stop was lost.
     pub(super) fn start_again(&mut self, key: Key, at: Edge, subject: SpanSubject) {
         let lost = |interval| self.ready.push(self.losses.mark(interval));
         self.matcher.start_again(key, at, subject, lost);
@@ -139,8 +139,8 @@ impl Matched {
         Some(self.losses.span(self.matcher.stop(key, at, None, lost)?))
     }
 
-    /// Ends the innermost open span with a key. `reported`: duration in the stop, if any. `alone`
-    /// describes a span without a start.
+    /// Ends the innermost open span with a key. `reported` is the duration in the stop, if it has
+    /// one. `alone` describes the span if it has no start.
     pub(super) fn stop_or(
         &mut self,
         key: Key,
@@ -153,8 +153,8 @@ impl Matched {
         self.losses.span(interval.unwrap_or_else(|| Interval::without_start(at, reported, alone())))
     }
 
-    /// Ends one of several independent open spans with a key. `alone` describes a span without a
-    /// start.
+    /// Ends one of several independent open spans with a key. `alone` describes the span if it has
+    /// no start.
     pub(super) fn stop_one_or(
         &mut self,
         key: Key,
@@ -165,7 +165,7 @@ impl Matched {
         self.losses.span(interval.unwrap_or_else(|| Interval::without_start(at, None, alone())))
     }
 
-    /// Ends the open spans and `others` at the end of the trace, in the order of starts.
+    /// Ends the open spans and `others` at the end of the trace, in the order of their starts.
     pub(super) fn finish(&mut self, nanos: i64, others: Vec<Interval<SpanSubject>>) {
         let mut open: Vec<_> = self.matcher.finish(nanos).chain(others).collect();
         // The sort is stable: spans with equal starts keep their order.

@@ -1,4 +1,5 @@
-//! Marks for tasks, which are scheduled on one thread, run on another, and are waited for.
+//! Makes the marks for tasks, which are scheduled on one thread, run on another, and are waited
+//! for.
 
 use super::mark::{Category, Flow, SpanScope};
 use super::subject::{self, What};
@@ -8,7 +9,7 @@ use crate::model::{NameOptions, task_text};
 /// Maximum number of tasks whose names are kept.
 const MAX_TASK_NAMES: usize = 1 << 16;
 
-/// Describes the span of a task.
+/// Makes the description of a span that belongs to a task with this number.
 fn numbered(name: impl Into<String>, place: SpanScope, task: u64) -> SpanSubject {
     let mut subject = SpanSubject::new(Category::Task, place, name);
     subject::number(&mut subject.arguments, "task", Some(task));
