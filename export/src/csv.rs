@@ -2,11 +2,11 @@
 //! quote or a line end are quoted, and quotes inside are doubled. An empty text is `""`; a missing
 //! value is empty.
 //!
-//! Columns have the same names and meanings as the keys in NDJSON: `ts_ns`, `tid`,
-//! `provider`, `id`, `version`, `event`, `level`, `pid`, `activity`, `related`, `labels`
-//! (JSON); then the payload; then with `--stacks` `stack` (addresses separated by
-//! spaces), with `--frames` `frames` (their names, JSON), with `--raw` `ticks`,
-//! `keywords`, `opcode`, `processor`, `sequence`, `offset`, `payload_hex`.
+//! Columns have the same names and meanings as the keys in NDJSON: `ts_ns`, `tid`, `provider`,
+//! `id`, `version`, `event`, `level`, `pid`, `activity`, `related`, `labels` (JSON); then the
+//! payload. `--stacks` adds `stack` (addresses separated by spaces), `--frames` adds `frames`
+//! (their names, JSON), and `--raw` adds `ticks`, `keywords`, `opcode`, `processor`, `sequence`,
+//! `offset`, `payload_hex`.
 //!
 //! | options | columns of the payload |
 //! |---|---|

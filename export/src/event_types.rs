@@ -1,5 +1,5 @@
-//! Event types seen so far: (provider, id, version, name) as small numbers, with their
-//! names and the shapes of their payloads.
+//! Event types seen so far, each with an index, its names and the shapes of its payloads. Provider,
+//! id, version and name distinguish types.
 //!
 //! # Names
 //! | used in | name |

@@ -7,8 +7,7 @@ use crate::time_range::TimeRange;
 use crate::units;
 use nettrace_parser::Event;
 
-/// Returns whether a type matches a provider and an event pattern. An empty list matches all types
-/// match all types.
+/// Returns whether a type matches a provider and an event pattern. An empty list matches all types.
 pub fn accepts_type(
     providers: &[ProviderPattern],
     events: &[EventPattern],
@@ -50,7 +49,7 @@ pub struct Filter {
     passed: bool,
 }
 
-/// Conditions for events. A field without a value, such as an empty list, field accepts all events.
+/// Conditions for events. An empty field accepts all events.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct FilterOptions {
@@ -158,8 +157,7 @@ impl Filter {
     }
 
     /// Returns whether the filter accepts an operation with these answers: all conditions are true,
-    /// and one of its events passes the providers, events, threads and times are true, and one of
-    /// its events passes everything else.
+    /// and one of its events passes the providers, events, threads and times.
     pub fn accepts_answers(&mut self, answers: Answers) -> bool {
         let passes = answers.passes() && self.conditions.hold_with(answers);
         self.passed |= passes;
@@ -167,7 +165,7 @@ impl Filter {
     }
 
     /// Returns whether the conditions have more than [`Answers::MAX_PARTS`] parts. Answers never
-    /// say that a further part is true never hold in answers.
+    /// say that a further part is true.
     pub fn has_too_many_parts(&mut self) -> bool {
         self.conditions.leaf_count() > Answers::MAX_PARTS
     }

@@ -18,8 +18,8 @@ impl Glob {
         &self.text
     }
 
-    /// Returns whether the pattern matches all of `name`. The call takes time is at most
-    /// proportional to the product of both lengths.
+    /// Returns whether the pattern matches all of `name`. The time is at most proportional to the
+    /// product of both lengths.
     pub fn is_match(&self, name: &str) -> bool {
         let name: Vec<char> = lowered(name).collect();
         let (mut at, mut place) = (0, 0);

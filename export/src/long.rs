@@ -6,8 +6,8 @@ use nettrace_parser::Fields;
 use std::borrow::Cow;
 
 /// Maximum number of characters of a name (of a provider, an event, a field, a label and its value)
-/// in a row. Longer names are cut off: `… (495904 more characters)`. Real names real runtimes have
-/// a few hundred at most.
+/// in a row. Longer names are cut off: `… (495904 more characters)`. Names in real runtimes have a
+/// few hundred at most.
 pub const MAX_NAME_CHARACTERS: usize = 4096;
 
 /// Maximum number of bytes in the cut-off part of a label whose characters are counted.

@@ -25,7 +25,7 @@ use std::fmt;
 use std::io::Write;
 
 /// Maximum integer that a double represents exactly, which is how JavaScript and other readers of
-/// JSON store numbers and other readers need.
+/// JSON store numbers.
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 /// Writes payloads as JSON.

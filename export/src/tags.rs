@@ -1,8 +1,8 @@
 //! Tags of counters and instruments.
 
 /// Splits the pairs of `a=1,b=2`. `separator` is `=` for instruments and `:` for EventCounters. A
-/// comma belongs to a value if no `=` follows, or if the text before the `=` is no key that sorts
-/// after the last key.
+/// comma belongs to a value if no `=` follows, or if the text before the `=` cannot be a key: keys
+/// are sorted, so a key comes after the last one.
 ///
 /// ```
 /// let tags = nettrace_export::tags_of("ids=1,2,route=/orders", '=');

@@ -12,9 +12,9 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// A text that must not be empty is empty; its kind.
+    /// A text of this kind is empty, although it must not be.
     Empty(&'static str),
-    /// A text contains a NUL, which would end the string; the kind of the text.
+    /// A text of this kind contains a NUL, which would end the string.
     Nul(&'static str),
     /// A text contains a character that cannot be sent to the target.
     Character {
@@ -30,7 +30,7 @@ pub enum RequestError {
     },
     /// There is no provider, but a session needs at least one.
     NoProviders,
-    /// There are more than 1,000 providers, which would crash a runtime; their number.
+    /// There are as many providers, but more than 1,000 would crash a runtime.
     TooManyProviders(usize),
     /// A provider is named twice, with arguments that contradict each other.
     ConflictingArguments {
@@ -39,12 +39,12 @@ pub enum RequestError {
         /// The argument that is given two values; empty if whole filter strings differ.
         key: String,
     },
-    /// A provider is named twice, and its entries cannot be merged; its name.
+    /// The provider with this name is given twice, and its entries cannot be merged.
     DuplicateProvider(String),
-    /// A provider of a user_events session has neither a default tracepoint nor a set of event ids;
-    /// its name.
+    /// The provider with this name, in a user_events session, has neither a default tracepoint nor
+    /// a set of event ids.
     NoTracepoint(String),
-    /// A tracepoint has a set without event ids; the tracepoint's name.
+    /// The tracepoint with this name has a set without event ids.
     EmptyTracepointSet(String),
     /// An event id is in the sets of two tracepoints.
     DuplicateTracepointEvent {
@@ -60,7 +60,7 @@ pub enum RequestError {
         /// Name of the option.
         what: &'static str,
     },
-    /// The target could not load the startup hook, and the attempt would crash it; the reason.
+    /// The target could not load the startup hook, for this reason, and the attempt would crash it.
     StartupHook(String),
     /// A text is not a valid port address.
     PortAddress {
@@ -130,9 +130,9 @@ impl std::error::Error for RequestError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReplyFault {
-    /// The first 14 bytes are not the magic of the protocol; the bytes.
+    /// The first 14 bytes are these, and not the magic of the protocol.
     Magic([u8; 14]),
-    /// The size in the header is less than the 20 bytes of the header; the size.
+    /// The size in the header is this, which is less than the 20 bytes of the header itself.
     Size(u16),
     /// The frame is not a reply of a server.
     NotAReply {
@@ -331,7 +331,7 @@ pub enum Error {
         /// What is wrong with the line.
         reason: &'static str,
     },
-    /// The platform does not support the operation; what is not supported.
+    /// The platform does not support this operation.
     Unsupported(&'static str),
 }
 

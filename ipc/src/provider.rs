@@ -1,8 +1,8 @@
 //! The events that a session requests: providers with keywords, level, arguments and event filters.
 //!
-//! If a name has several entries, a runtime uses only the first entry of a name, sends no events if
-//! an event id is listed twice, and crashes if there are too many providers. So [`Providers`]
-//! merges, deduplicates and counts them before anything is sent.
+//! If a name has several entries, a runtime uses only the first one. It sends no events if an event
+//! id is listed twice, and crashes if there are too many providers. So [`Providers`] merges,
+//! deduplicates and counts them before anything is sent.
 
 use crate::arguments::Arguments;
 use crate::error::RequestError;

@@ -2,8 +2,9 @@
 //!
 //! A request is matched with a recorded one by its bytes, else by its command. Each recorded
 //! connection is played once before any is repeated, and a request that was not recorded is
-//! answered with UNKNOWN_COMMAND. Bytes that a session sent after its stop are held back until it
-//! is stopped again. The stop is answered when the stream has ended, as by a runtime.
+//! answered with UNKNOWN_COMMAND. Bytes that a session sent after its stop are held back until the
+//! session is stopped in the replay. The stop is answered when the stream has ended, as by a
+//! runtime.
 
 use crate::advertise::{ADVERTISE_BYTES, Advertise};
 use crate::bytes;

@@ -1,5 +1,5 @@
-//! Consecutive samples of a thread as spans that lie in each other: a frame stays open as
-//! long as consecutive samples contain it.
+//! Converts consecutive samples of a thread to spans that are nested in each other: a frame stays
+//! open as long as consecutive samples contain it.
 //!
 //! A sample lasts as long as its weight says, but at most until the thread's next sample. Samples
 //! of an operating system weigh one period each, and are often closer to each other. So no span

@@ -123,7 +123,7 @@ pub(super) fn is_of_all(collected: Option<u32>) -> bool {
 }
 
 impl HeapDump {
-    /// Returns whether the dump's collection collected all generations; or true if that is unknown.
+    /// Returns whether the dump's collection collected all generations, or true if that is unknown.
     /// A session induces such a collection. If the program collects younger generations at that
     /// moment, the runtime reports a dump of that collection, too. It has all objects, but some of
     /// the older generations may be garbage.

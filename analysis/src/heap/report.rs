@@ -172,7 +172,7 @@ pub struct HeapGenerationRow {
 }
 
 impl HeapDumpRow {
-    /// Returns whether the dump's collection collected all generations; or true if that is unknown.
+    /// Returns whether the dump's collection collected all generations, or true if that is unknown.
     /// See [`HeapDump::is_of_all_generations`].
     pub fn is_of_all_generations(&self) -> bool {
         is_of_all(self.collected_generation)

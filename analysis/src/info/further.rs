@@ -7,7 +7,7 @@ use nettrace_parser::Event;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Totals of the events of all further types.
+/// Totals of the events whose types are beyond the limit.
 #[derive(Debug)]
 pub(super) struct Further {
     count: EventTypeCount,

@@ -26,8 +26,8 @@ const ROW_BYTES: usize = 160;
 type CodeKey = (Option<u64>, u64);
 
 /// Names of managed methods from the events read so far, for streams that cannot be read twice.
-/// Memory is bounded by the methods that exist at a time, and by 256 MiB: further methods get no
-/// names ([`NamesSoFar::left_out`]).
+/// Memory is bounded by the number of methods that exist at a time, and by 256 MiB. Further methods
+/// get no names ([`NamesSoFar::left_out`]).
 ///
 /// ```
 /// use nettrace_analysis::{NameOptions, NamesSoFar};

@@ -1,9 +1,11 @@
-//! Finds the range at an address at a time, if very many ranges overlap.
+//! Finds the range that contains an address at a time, for traces in which very many ranges
+//! overlap.
 //!
 //! A segment tree: the address space is divided at all ends of ranges, with a binary tree over the
 //! pieces. A range is listed at the few nodes whose pieces it covers completely, so the ranges that
 //! contain an address are in the lists on the path from a leaf to the root. Each list is sorted by
-//! birth, with the latest death of each part. A lookup takes O(log² n).
+//! the starts of lifetimes, and the latest end in each part of a list is known. A lookup takes
+//! O(log² n).
 
 use std::cmp::Reverse;
 

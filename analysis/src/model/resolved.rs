@@ -1,4 +1,4 @@
-//! A trace with names for all frames: which is the basis of reports and formats.
+//! A trace with names for all frames, which is the basis of reports and formats.
 
 use super::Model;
 use super::coverage::Coverage;
@@ -42,7 +42,7 @@ pub struct Resolved<'m> {
     endpoints: BTreeMap<FrameHandle, TextHandle>,
 }
 
-/// Marks the stacks of processes whose sampler does not tell managed from native code: The version
+/// Marks the stacks of processes whose sampler does not tell managed from native code. The version
 /// of the runtime decides that, or else the samples.
 fn tell_states(model: &Model, rows: &mut [ResolvedStack]) {
     let stacks = model.stored_stacks();

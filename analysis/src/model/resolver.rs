@@ -118,7 +118,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
     }
 
-    /// Appends the frames of a stack to `frames`, innermost first. The caller keeps the frames and
+    /// Replaces `frames` by the frames of a stack, innermost first. The caller keeps the frames and
     /// sets their place in the row.
     pub(super) fn resolve_stack(
         &mut self,
@@ -257,8 +257,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         first
     }
 
-    /// Removes the runtime's own innermost frames and returns their number. A thread that waits for
-    /// a collection, or throws, then shows the method that called the runtime.
+    /// Removes the runtime's own innermost frames and returns their number. For a thread that waits
+    /// for a collection, or throws, reports then show the method that called the runtime.
     fn leave_out_plumbing(&self, frames: &mut Vec<FrameHandle>) -> usize {
         let is_kept = |frame: &FrameHandle| {
             !matches!(self.passage(*frame), Passage::Plumbing | Passage::GcPoll | Passage::Spin)

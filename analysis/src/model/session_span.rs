@@ -25,7 +25,7 @@ impl SessionSpan {
         self.extent = Some((from.min(first), to.max(last)));
     }
 
-    /// Returns the time from the session's start to the last event, in nanoseconds; If the first
+    /// Returns the time from the session's start to the last event, in nanoseconds. If the first
     /// event is earlier than the start, the time begins with that event.
     pub(crate) fn nanos_since_start(&self) -> u64 {
         self.extent.map_or(0, |(first, last)| nanos_between(first.min(0), last))

@@ -50,7 +50,7 @@ pub enum TaskKind {
     AsyncMethod,
     /// Time passes: `Task.Delay`.
     Delay,
-    /// Something else, or it is unknown.
+    /// Something else completes the task, or it is unknown what does.
     Other,
 }
 

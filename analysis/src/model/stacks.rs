@@ -4,9 +4,9 @@
 //! time. Here each stack is kept once, as addresses. Names are resolved after the last event, when
 //! all are known.
 //!
-//! An address changes its meaning when code is unloaded and its memory reused. A stack through such
-//! memory gets a new handle from then on. So each handle has one meaning, which is valid at the
-//! time of its first use.
+//! An address changes its meaning when code is unloaded and its memory reused. A stack with an
+//! address in such memory gets a new handle from then on. So each handle has one meaning, which is
+//! valid at the time of its first use.
 //!
 //! Each event may have a stack, which is compared with known stacks. To bound the work, only the
 //! innermost 4,096 frames of a stack are kept; the last of them represents all outer frames. (.NET

@@ -36,7 +36,7 @@ impl Texts {
         handle
     }
 
-    /// Returns the handle of a text. A new text is added while there are fewer than `max` texts;
+    /// Returns the handle of a text. A new text is added while there are fewer than `max` texts.
     /// Returns `None` if there is no room.
     pub(crate) fn intern_up_to(&mut self, text: &str, max: usize) -> Option<TextHandle> {
         let is_kept = self.rows.len() < max || self.handles.contains_key(text);

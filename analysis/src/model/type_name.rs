@@ -248,7 +248,7 @@ pub(super) fn opening_bracket(text: &str, open: char, close: char) -> Option<usi
     })
 }
 
-/// Returns `<T>` for a generic method, or `<T1,T2>` if the signature shows several parameters;
+/// Returns `<T>` for a generic method, or `<T1,T2>` if the signature shows several parameters.
 /// Returns an empty text for other methods. The trace has neither names nor values of these
 /// parameters.
 pub(crate) fn type_parameters(signature: &str) -> String {

@@ -16,7 +16,7 @@ use nettrace_parser::internal::take_first;
 use nettrace_parser::{Field, Guid};
 
 /// Maximum number of values of all arrays in a payload. A `PayloadWriter` writes a payload that has
-/// more. writes payloads with more.
+/// more.
 const MAX_VALUES: usize = 1 << 16;
 
 /// Maximum number of integer fields in a shape that give the number of elements of an array.

@@ -14,8 +14,8 @@ impl PredicateError {
         PredicateError { column, message: message.into() }
     }
 
-    /// Returns the column of the error, counting characters from 1. If the text ends too early is
-    /// missing at the end, the column is one after the last character.
+    /// Returns the column of the error, counting characters from 1. If something is missing at the
+    /// end, the column is one after the last character.
     pub fn column(&self) -> usize {
         self.column
     }

@@ -109,7 +109,7 @@ impl Amount {
     }
 
     /// Returns the number to compare with a field in `unit`, or `None` if the field has another
-    /// kind of unit or a unit that is not known unit.
+    /// kind of unit or a unit that is not known.
     pub(super) fn in_unit(self, unit: Option<Unit>) -> Option<Number> {
         match (self, unit) {
             (Amount::Plain(number), _) => Some(number),

@@ -37,7 +37,7 @@ pub enum FaultKind {
     HalfReply,
     /// Half of the reply is sent, then the connection ends.
     HalfReplyThenClose,
-    /// The reply has 28 bytes and no magic, which live runtimes send when they runtimes answer a
+    /// The reply has 28 bytes and no magic, which live runtimes send when a request has a
     /// superfluous payload.
     Uninitialised,
     /// The reply's magic ends in 2 instead of 1.

@@ -1,4 +1,4 @@
-//! Replies of the fake, runtime, encoded byte by byte. Nothing here is shared with the code under
+//! Replies of the fake runtime, encoded byte by byte. Nothing here is shared with the code under
 //! test.
 
 use super::{FakeConfig, FakeState};

@@ -93,8 +93,8 @@ pub struct Arrival {
 
 /// A port that runtimes connect to.
 ///
-/// Dropping it resumes every runtime that is still waiting, even while panicking. It
-/// keeps listening, and resumes runtimes that arrive later, as long as one of its
+/// When a port is dropped, every runtime that is still waiting is resumed, even while panicking.
+/// The dropped port keeps listening, and resumes runtimes that arrive later, as long as one of its
 /// runtimes or their sessions is in use.
 ///
 /// ```no_run

@@ -46,7 +46,7 @@ pub(super) fn count(tree: &Tree) -> Counts {
     counts
 }
 
-/// Numbers of a file's lines, from 1 on, by what the lines contain.
+/// Line numbers of a file, which count from 1, grouped by what the lines contain.
 #[derive(Default)]
 struct Seen {
     code: BTreeSet<usize>,

@@ -99,7 +99,7 @@ struct Drawn {
     share: Share,
 }
 
-/// The samples of the graph.
+/// The samples that a flame graph shows.
 pub(super) struct Graph<'r> {
     resolved: &'r Resolved<'r>,
     /// Samples, sorted by thread, then in the order in which their stacks first appeared.

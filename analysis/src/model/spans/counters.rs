@@ -5,7 +5,7 @@ use crate::model::short;
 use nettrace_parser::Utf16;
 use nettrace_parser::view::{Counter, CounterValue, Metric, MetricKind, View};
 
-/// Maximum number of quantiles that are shown for an event, There is a maximum because each one
+/// Maximum number of quantiles that are shown for an event. There is a maximum because each one
 /// repeats the name and all tags. .NET publishes three.
 const MAX_QUANTILES: usize = 16;
 
