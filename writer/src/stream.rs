@@ -281,7 +281,7 @@ pub struct Object {
     pub padding_byte: u8,
     /// Number of padding bytes; with `None`, padding up to the next multiple of 4.
     pub padding: Option<usize>,
-    /// The content.
+    /// The content, and the positions of its rows.
     pub content: Content,
     /// Tagged values to write between the content and the end tag.
     pub tagged: Vec<TaggedValue>,
@@ -407,7 +407,7 @@ pub struct Block {
     pub kind: u8,
     /// Size to write instead of the correct one; only its low 24 bits are written.
     pub size: Option<u32>,
-    /// The content.
+    /// The content, and the positions of its rows.
     pub content: Content,
 }
 

@@ -105,7 +105,7 @@ fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Runs tests in the mode in which they write the files that they otherwise compare with.
+/// Runs tests so that they write the files with which they usually compare results.
 fn updated(variable: &str, tests: &[&str]) -> ExitCode {
     run(cargo().args(["test", "--quiet", "--package"]).args(tests).env(variable, "1"))
 }

@@ -19,7 +19,7 @@ impl Model {
         self.stack_at((StackOf::Sample, thread), number, stack, ticks)
     }
 
-    /// Records an endpoint: the event starts a request to it.
+    /// Records that an event starts a request to an endpoint, which it names.
     pub(crate) fn endpoint_started(
         &mut self,
         event: &Event<'_>,

@@ -41,8 +41,8 @@ pub(crate) struct TimelineRun {
 
 /// Number in place of the mode which marks a gap after [`ESCAPE`].
 const GAP_NUMBER: u32 = 5;
-/// Row that precedes two rows for values that do not fit into one. Its stack number, 2^29 − 1,
-/// never occurs in a row of its own.
+/// Row that announces two rows, which have the values that do not fit into one. Ordinary rows never
+/// have its stack number, 2^29 − 1.
 const ESCAPE: [u32; 2] = [u32::MAX, u32::MAX];
 /// Number in place of stack and mode which marks a gap.
 const GAP: u32 = MAX_STACKS << 3;

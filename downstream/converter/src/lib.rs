@@ -1,5 +1,5 @@
-//! A converter to a format of one's own: a line of CSV for each event, and for each frame its time
-//! as the innermost frame.
+//! Converts a trace to a format that this project lacks: a line of CSV for each event, and a line
+//! for each frame with its time as the innermost frame.
 
 use nettrace_analysis::convert::{Convert, ConvertError};
 use nettrace_analysis::model::ThreadHandle;

@@ -1,4 +1,4 @@
-//! Exceptions of a running process, reported when they are thrown.
+//! Reports the exceptions of a running process when they are thrown.
 
 use nettrace_ipc::{Level, Provider, Providers, Runtime, SessionConfig, StopHandle};
 use nettrace_parser::Reader;
@@ -6,7 +6,7 @@ use nettrace_parser::view::{Exception, View};
 
 pub type Error = Box<dyn std::error::Error>;
 
-/// Result of [`watch`].
+/// What [`watch`] found out about the stream.
 #[derive(Debug, PartialEq)]
 pub struct Watched {
     pub exceptions: u64,

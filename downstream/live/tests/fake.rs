@@ -4,8 +4,8 @@ use nettrace_writer::{
     EventType, FieldType, Session, SessionEvent, SessionThread, Step, Value, Version,
 };
 
-/// Returns the stream of a runtime in which two exceptions are thrown, in two parts: the second has
-/// the end mark.
+/// Returns the stream of a runtime in which two exceptions are thrown. It has two parts, of which
+/// the second has the end mark.
 fn stream() -> (Vec<u8>, Vec<u8>) {
     let thrown =
         EventType { keywords: 0x8000, level: 2, version: 1, ..EventType::new(RUNTIME, 80, "") }

@@ -1,4 +1,4 @@
-//! Parsers for parts of a stream, made with nom, and for a kind of block of our own.
+//! Parses parts of a stream with nom, also a kind of block that this program has defined.
 
 use nettrace_parser::Version;
 use nettrace_parser::raw::nom::Parser;
@@ -51,8 +51,8 @@ pub fn types(version: Version, content: &[u8]) -> Parsed<'_, Vec<(u32, String)>>
     Ok((rest, types))
 }
 
-/// Content of a block of kind 200, which our own recorder writes: a u32 and a text. Other readers
-/// skip blocks of this kind.
+/// Content of a block of kind 200, which an imaginary recorder writes: a u32 and a text. Other
+/// readers skip blocks of this kind.
 #[derive(Debug, PartialEq)]
 pub struct Note<'a> {
     pub number: u32,

@@ -1,11 +1,11 @@
-//! A trace from a socket, read by an asynchronous task: it never blocks its thread.
+//! Reads a trace from a socket in an asynchronous task, which never blocks its thread.
 
 use nettrace_parser::{Event, Feed};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::timeout;
 
-/// Result of [`watch`].
+/// What [`watch`] found out about the stream.
 #[derive(Debug, PartialEq)]
 pub struct Watched {
     pub lost: u64,

@@ -1,5 +1,5 @@
-//! A trace in a browser: JavaScript puts the bytes into memory and gets the number of events, lost
-//! events and the methods with the most time.
+//! Reads a trace in a browser. JavaScript puts the bytes into memory, and gets the number of
+//! events, whether any were lost, and the methods that took the most time.
 
 use nettrace_analysis::live::{Live, LiveCounters};
 use nettrace_analysis::{Analysis, AnalysisOptions, TopN, TopNOptions};
@@ -60,7 +60,7 @@ mod exports {
         })
     }
 
-    /// Returns the number of events, negative if the trace is not intact.
+    /// Returns the number of events. The number is negative if the trace is not intact.
     #[unsafe(no_mangle)]
     pub extern "C" fn events() -> f64 {
         let found = TRACE.with_borrow(|trace| super::events(trace));
@@ -70,7 +70,8 @@ mod exports {
         )
     }
 
-    /// Returns the number of series of counters, negative if the trace cannot be read.
+    /// Returns the number of series of counters. The number is negative if the trace cannot be
+    /// read.
     #[unsafe(no_mangle)]
     pub extern "C" fn series() -> f64 {
         TRACE.with_borrow(|trace| super::series(trace)).map_or(-1.0, |count| count as f64)

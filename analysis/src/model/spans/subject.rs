@@ -15,7 +15,7 @@ pub(super) enum What {
     Method,
     Contention,
     Wait,
-    /// A span between a pair of runtime events on one thread; the id of the start event.
+    /// A span between a pair of runtime events on one thread, of which the first has this id.
     OnThread(u32),
     Task,
     TaskWait,
