@@ -1,5 +1,5 @@
 //! Reads a trace in a browser. JavaScript puts the bytes into memory, and gets the number of
-//! events, whether any were lost, and the methods that took the most time.
+//! events, whether the trace is intact, and the methods that took the most time.
 
 use nettrace_analysis::live::{Live, LiveCounters};
 use nettrace_analysis::{Analysis, AnalysisOptions, TopN, TopNOptions};
