@@ -1,6 +1,7 @@
 //! The command line.
 
 pub(crate) mod amount;
+mod condition;
 mod convert;
 mod diff;
 mod events;
@@ -34,6 +35,7 @@ pub(crate) use samples::*;
 
 use crate::style::ColorChoice;
 use clap::builder::Resettable;
+use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
@@ -59,6 +61,7 @@ Exit codes:
 #[derive(Debug, Parser)]
 #[command(name = "nettrace", version = VERSION, after_help = AFTER_HELP, max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
+#[command(override_usage = "nettrace FILE\n       nettrace [OPTIONS] <COMMAND>")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -233,11 +236,25 @@ impl Cli {
     pub(crate) fn parse_args(args: Vec<OsString>) -> Result<Cli, clap::Error> {
         let root = Cli::command();
         let args = shorthand::written_out(args, &root);
-        let mut matches = root.try_get_matches_from(args)?;
+        let mut matches = root.try_get_matches_from(args).map_err(with_report)?;
         let mut common = CommonArgs::from_arg_matches(&matches)?;
         common.join(&matches);
         Ok(Cli { common, ..Cli::from_arg_matches_mut(&mut matches)? })
     }
+}
+
+/// Adds the right command to the error about a report that stands in the place of a command, as in
+/// `nettrace gc FILE`.
+fn with_report(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && Report::has_subcommand(word)
+    {
+        let tip = format!("'{word}' is a report: nettrace report {word} FILE");
+        let tips = ContextValue::StyledStrs(vec![tip.into()]);
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, tips);
+    }
+    error
 }
 
 #[derive(Debug, Args)]

@@ -64,6 +64,14 @@ impl Failure {
     /// Creates the failure for a trace that the parser cannot read.
     pub(crate) fn read(file: &str, error: &Error, position: u64) -> Failure {
         let message = match error {
+            Error::Format { offset: 0, fault: Fault::HeaderTruncated, .. } => {
+                "is empty; record again".to_owned()
+            }
+            Error::Format { offset, fault: Fault::HeaderTruncated, .. }
+                if *offset < MIN_HEADER_BYTES =>
+            {
+                format!("is no trace: it has only {}; {MADE_BY}", units::counted(*offset, "byte"))
+            }
             Error::Format { offset, context, fault } => {
                 format!("offset {offset:#x}, {context}: {fault}; {}", remedy(file, fault))
             }
@@ -117,6 +125,11 @@ impl fmt::Display for LimitReached {
 
 impl std::error::Error for LimitReached {}
 
+/// Number of bytes by which a trace is recognised.
+const MIN_HEADER_BYTES: u64 = 8;
+
+const MADE_BY: &str =
+    "give a file made by dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe or record-trace";
 const ETL: &str = "open it with PerfView or Windows Performance Analyzer";
 const ETLX: &str = "give the .nettrace file that it was made from, or open it with PerfView";
 const GCDUMP: &str = "open it with PerfView or Visual Studio; nettrace heap records a heap dump as a .nettrace file, and reads it";
@@ -151,9 +164,7 @@ fn remedy(file: &str, fault: &Fault) -> &'static str {
         Fault::Foreign(Foreign::GcDump) => GCDUMP,
         Fault::Foreign(Foreign::Speedscope) => SPEEDSCOPE,
         Fault::Foreign(Foreign::PerfData) => "open it with perf report",
-        Fault::Foreign(_) => {
-            "give a file made by dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe or record-trace"
-        }
+        Fault::Foreign(_) => MADE_BY,
         Fault::UnsupportedVersion(1 | 2) => "record with .NET Core 2.1 or later",
         Fault::UnsupportedVersion(_) => "look for a newer nettrace",
         _ => "its beginning is damaged; record again, or look for another copy",

@@ -144,7 +144,7 @@ fn a_file_that_cannot_be_read_is_named_with_what_was_found_and_what_to_try() {
     };
     let v7 = [&b"Nettrace"[..], &[0; 4], &[7, 0, 0, 0], &[0; 4]].concat();
     let cases = [
-        (header(b""), "ends inside the stream's header"),
+        (header(b""), "is empty; record again"),
         (header(b"hello world"), "starts with 68 65 6c 6c 6f 20 77 6f"),
         (header(b"PK\x03\x04 and so on"), "zip archive; unpack it"),
         (header(b"PERFILE2 and so on"), "perf.data file; open it with perf report"),

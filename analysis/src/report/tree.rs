@@ -19,6 +19,9 @@ pub struct TreeOptions {
     pub is_callers: bool,
     /// Minimum percentage of all time that a node must have to be listed.
     pub min_percent: f64,
+    /// Lists only the heaviest root, and below it the heaviest child of each node while it has at
+    /// least 80 % of its parent.
+    pub is_hot_path: bool,
 }
 
 impl Report for TreeOptions {
@@ -170,7 +173,7 @@ impl CallTree {
             let Some(path) = path(frames) else { continue };
             calls.add(path.into_iter(), totals);
         }
-        let nodes = listed(&calls, resolved, options.min_percent, total_ns);
+        let nodes = listed(&calls, resolved, options, total_ns);
         CallTree {
             schema: SCHEMA,
             samples,
@@ -192,10 +195,13 @@ impl CallTree {
     }
 }
 
+/// Minimum percentage of its parent's time that a node of the hot path has.
+const HOT_PATH_PERCENT: f64 = 80.0;
+
 fn listed(
     calls: &CallNodes,
     resolved: &Resolved<'_>,
-    min_percent: f64,
+    options: &TreeOptions,
     whole: u64,
 ) -> Vec<TreeNode> {
     fn text<'t>(node: &CallNode, resolved: &'t Resolved<'_>) -> &'t str {
@@ -211,7 +217,10 @@ fn listed(
         rank(a).cmp(&rank(b)).then_with(|| text(b, resolved).cmp(text(a, resolved)))
     });
     let mut nodes = Vec::new();
-    let roots = below.first().cloned().unwrap_or_default();
+    let mut roots = below.first().cloned().unwrap_or_default();
+    if options.is_hot_path {
+        roots.drain(..roots.len().saturating_sub(1));
+    }
     let mut waiting: Vec<(usize, u32)> = roots.into_iter().map(|node| (node, 0)).collect();
     while let Some((at, depth)) = waiting.pop() {
         let node = calls.node(at);
@@ -221,7 +230,7 @@ fn listed(
         };
         let frame = handle.and_then(|frame| resolved.frame(frame));
         let total_percent = percent(node.total_weight, whole);
-        if total_percent < min_percent {
+        if total_percent < options.min_percent {
             continue;
         }
         nodes.push(TreeNode {
@@ -237,8 +246,15 @@ fn listed(
             self_percent: percent(node.self_weight, whole),
             total_percent,
         });
-        let children = below.get(at).into_iter().flatten();
-        waiting.extend(children.map(|child| (*child, depth.saturating_add(1))));
+        let mut children = below.get(at).map_or(&[][..], |children| children.as_slice());
+        if options.is_hot_path {
+            let heaviest = children.last().filter(|child| {
+                let part = percent(calls.node(**child).total_weight, node.total_weight);
+                part >= HOT_PATH_PERCENT
+            });
+            children = heaviest.map_or(&[][..], std::slice::from_ref);
+        }
+        waiting.extend(children.iter().map(|child| (*child, depth.saturating_add(1))));
     }
     nodes
 }

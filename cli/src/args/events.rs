@@ -54,6 +54,7 @@ pub(crate) struct EventsArgs {
     /// Only events that meet this condition, such as Count>3, 'Name=abc and not
     /// Message~timeout'; see below
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
+    #[arg(value_parser = super::condition::condition)]
     #[arg(help_heading = "Which events")]
     pub(crate) conditions: Vec<Predicate>,
 

@@ -49,6 +49,7 @@ pub(crate) struct HeapArgs {
 
     /// The process with this id
     #[arg(long, short, value_name = "PID", help_heading = "Which process", group = "target")]
+    #[arg(value_parser = super::live::pid)]
     pub(crate) process_id: Option<u32>,
 
     /// The process of this name, if there is only one; -n NAME is the same if no other

@@ -33,8 +33,12 @@ impl InputArgs {
         if self.is_stdin() { STDIN_NAME.to_owned() } else { self.file.display().to_string() }
     }
 
-    /// Returns the trace as a word of a command line.
+    /// Returns the trace as a word of a command line: `FILE` for standard input, which has been
+    /// read when the command is shown.
     pub(crate) fn shell_word(&self) -> String {
+        if self.is_stdin() {
+            return "FILE".to_owned();
+        }
         shell_word(&self.file.display().to_string())
     }
 }

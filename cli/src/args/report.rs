@@ -192,6 +192,10 @@ pub(crate) struct TreeArgs {
     #[arg(long)]
     pub(crate) callers: bool,
 
+    /// Follow the heaviest child while it has 80 % of its parent
+    #[arg(long)]
+    pub(crate) hot_path: bool,
+
     /// Leave out nodes below this percentage of the total
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = super::samples::percent)]
     pub(crate) min: f64,

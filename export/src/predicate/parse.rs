@@ -287,6 +287,17 @@ impl<'t> Parser<'t> {
                 }
                 None => (self.bare_value(), false),
             };
+        // No condition follows such a word, so the value would contain it.
+        let last = value.rsplit_once(char::is_whitespace).map(|(_, last)| last);
+        if !is_quoted
+            && let Some(word) =
+                last.filter(|word| after_word(word, "and").or(after_word(word, "or")).is_some())
+        {
+            let message = format!(
+                "expected a condition after {word}; {FORM}; quote a value that ends in this word"
+            );
+            return Err(self.error_at(self.at, message));
+        }
         if operator.is_of_order() && value.is_empty() {
             return Err(self.error_at(begin, format!("expected a value after {sign}; {FORM}")));
         }

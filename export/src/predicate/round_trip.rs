@@ -89,6 +89,8 @@ fn what_is_no_condition_is_refused_with_a_reason_and_its_place() {
         ("a=1 or (b=2", 8, "not closed"),
         ("(a=1) or not", 13, "expected a condition"),
         ("a >", 4, "expected a value after"),
+        ("Count>3 and", 12, "expected a condition after and"),
+        ("Name=a b OR", 12, "expected a condition after OR"),
         ("", 1, "expected a condition"),
         ("(a=1) b=2", 7, "too much"),
     ] {

@@ -55,12 +55,22 @@ pub(crate) struct PsArgs {
     pub(crate) force: bool,
 }
 
+/// Parses the id of a process.
+///
+/// # Errors
+/// The text is no number: it may be the name of a process, which is another option's value.
+pub(crate) fn pid(text: &str) -> Result<u32, String> {
+    text.parse()
+        .map_err(|_| "a process id is a number; --name (-n) takes the name of a process".to_owned())
+}
+
 /// Options that name a process.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct TargetArgs {
     /// The process with this id
     #[arg(long, short, value_name = "PID", help_heading = "Which process")]
+    #[arg(value_parser = pid)]
     pub(crate) process_id: Option<u32>,
 
     /// The process of this name, if there is only one
@@ -219,6 +229,7 @@ pub(crate) struct WatchArgs {
     /// Only events that meet this condition, such as Count>3, 'Name=abc and not
     /// Message~timeout'; see below
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
+    #[arg(value_parser = super::condition::condition)]
     #[arg(help_heading = "Which events")]
     pub(crate) conditions: Vec<Predicate>,
 

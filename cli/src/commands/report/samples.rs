@@ -34,6 +34,7 @@ pub(super) fn tree_options(args: &TreeArgs) -> TreeOptions {
     options.from.clone_from(&args.from);
     options.is_callers = args.callers;
     options.min_percent = args.min;
+    options.is_hot_path = args.hot_path;
     options
 }
 
