@@ -73,7 +73,7 @@ pub(super) fn endless_lock_wait(
     let fact = Fact::EndlessLockWait {
         waited: Number::nanos(nanos).at_least().in_member("open[].at_least_ns"),
         threads: Number::count(report.totals.still_waiting, Unit::Threads)
-            .in_member("totals.still_waiting"),
+            .in_member("still_waiting"),
         thread_id: longest.wait.thread_id,
         owner: owner.or_else(|| longest.owner_managed_id.map(LockOwner::ManagedThread)),
         place: most_in(&longest.wait.frames, own),

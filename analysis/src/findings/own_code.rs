@@ -12,7 +12,7 @@ use crate::model::{
     Folding, Frame, FrameHandle, Kind, ProfileKey, Resolved, Running as Certainty, StackHandle,
     ThreadHandle, Totals, WaitFor, is_compiled_handler, is_for_recording, public_call,
 };
-use crate::report::{ProcessorLimit, is_pool_worker, notable_spinning, spins_idly};
+use crate::report::{ProcessorLimit, is_pool_worker, notable_spinning};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -255,7 +255,7 @@ impl OwnCode {
         totals: &Totals,
     ) {
         let what = resolved.waits_for(key.stack, key.mode);
-        let spins = spins_idly(resolved, key.stack, key.mode);
+        let spins = resolved.spins_idly(key.stack, key.mode);
         if spins {
             self.spun_idly = self.spun_idly.saturating_add(totals.weight);
         }

@@ -28,8 +28,8 @@ pub(super) fn lock_contention(
     let place = most_wanted.filter(|lock| lock.open == 0).and_then(|lock| lock.stacks.first());
     let held = most_wanted.filter(|lock| lock.held.count > 0);
     let fact = Fact::LockContention {
-        waited: Number::nanos(totals.waits.total_ns).in_member("totals.waits.total_ns"),
-        waits: Number::count(totals.stopped, Unit::Waits).in_member("totals.stopped"),
+        waited: Number::nanos(totals.waits.total_ns).in_member("waits.total_ns"),
+        waits: Number::count(totals.stopped, Unit::Waits).in_member("stopped"),
         held: held.map(|lock| Number::nanos(lock.held.p50_ns).in_member("locks[].held.p50_ns")),
         place: place.and_then(|stack| most_in(&stack.frames, own)),
     };
@@ -50,8 +50,8 @@ pub(super) fn handle_waits(
     let busy_ns = totals.waits.total_ns.saturating_sub(report.idle_ns);
     let share = percent(busy_ns, of_all);
     let fact = Fact::HandleWaits {
-        waited: Number::nanos(totals.waits.total_ns).in_member("totals.waits.total_ns"),
-        waits: Number::count(totals.stopped, Unit::Waits).in_member("totals.stopped"),
+        waited: Number::nanos(totals.waits.total_ns).in_member("waits.total_ns"),
+        waits: Number::count(totals.stopped, Unit::Waits).in_member("stopped"),
         place: place.and_then(|place| most_in(&place.frames, own)),
     };
     (share >= MIN_HANDLE_PERCENT).then(|| Finding::new(fact, 10.0 + share * 0.1))

@@ -393,6 +393,11 @@ impl<'m> Resolved<'m> {
         self.caught.get(&stack).map_or(&[], |place| self.kept.get(*place))
     }
 
+    /// Returns whether a sample is of a pool worker that has no work and spins before it sleeps.
+    pub(crate) fn spins_idly(&self, stack: StackHandle, mode: Mode) -> bool {
+        mode == Mode::Managed && self.leaf(stack).is_idle_worker
+    }
+
     /// Returns whether the sampler of a stack's process does not tell managed from native code.
     pub(crate) fn is_untold(&self, stack: StackHandle) -> bool {
         self.leaf(stack).is_untold

@@ -16,7 +16,7 @@ use super::method_name::MethodName;
 use super::names::{Frame, FrameCall, FrameKind, NameOptions, NameOrigin, RUNTIME_FRAMES, shorten};
 use super::native_images::NativeImage;
 use super::pattern::Pattern;
-use super::role::{Leaf, Passage, Role, WaitChain};
+use super::role::{Leaf, Passage, Role, WaitChain, is_idle_worker};
 use super::stacks::call_address;
 #[cfg(feature = "symbols")]
 use super::symbol_file::readable;
@@ -171,6 +171,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         row.leaf.is_returning = chain.is_returning() && self.lists_all_methods(process);
         row.leaf.is_native_call = chain.is_in_native;
         row.leaf.is_at_poll = chain.is_at_poll;
+        let of_stack = frames.iter().filter_map(|frame| self.frames.get(frame.index()));
+        row.leaf.is_idle_worker = is_idle_worker(of_stack);
         if !self.options.is_raw {
             let is_caught = chain.is_at_poll && chain.wait == Wait::No;
             let left_out = match is_caught {

@@ -2,6 +2,7 @@
 //! lock.
 
 use super::method_name::MethodName;
+use super::names::Frame;
 use super::sample::{Mode, Running, ThreadState};
 use super::wait_for::{WaitFor, wait_for};
 use super::waits::{Wait, is_gc_poll, is_on_behalf, is_plumbing, is_spinning, only_calls, wait_of};
@@ -144,8 +145,25 @@ pub(crate) struct Leaf {
     pub(crate) is_native_call: bool,
     /// Whether a poll of the runtime caught the thread: see [`Running::AtGcPoll`].
     pub(crate) is_at_poll: bool,
+    /// Whether the stack is of a pool worker that has no work, and spins before it sleeps if it
+    /// runs managed code.
+    pub(crate) is_idle_worker: bool,
     /// Whether the sampler of the process does not tell managed from native code.
     pub(crate) is_untold: bool,
+}
+
+/// Returns whether frames, innermost first, are of a pool worker that waits for work, and spins
+/// before it sleeps.
+pub(crate) fn is_idle_worker<'f>(mut frames: impl Iterator<Item = &'f Frame>) -> bool {
+    let is = |frame: &Frame, type_name: &str| {
+        frame.namespace == "System.Threading"
+            && frame.type_name == type_name
+            && frame.bare_method() == "Wait"
+    };
+    let Some(leaf) = frames.next() else { return false };
+    is(leaf, "LowLevelLifoSemaphore")
+        || is(leaf, "LowLevelSpinWaiter")
+        || frames.any(|frame| is(frame, "LowLevelSpinWaiter"))
 }
 
 impl Leaf {
@@ -156,6 +174,7 @@ impl Leaf {
         is_returning: false,
         is_native_call: false,
         is_at_poll: false,
+        is_idle_worker: false,
         is_untold: false,
     };
 

@@ -1,29 +1,11 @@
 //! How certain it is that the threads of samples ran.
 
 use crate::document::percent;
-use crate::model::{
-    Frame, FrameHandle, Mode, Model, ProfileKey, Resolved, Running, StackHandle, Totals,
-};
+use crate::model::{FrameHandle, Model, ProfileKey, Resolved, Running, Totals};
 
 /// Minimum time that idle pool workers spin, in percent of this and the running time together, for
 /// a document to state the time.
 const MIN_SPINNING_PERCENT: f64 = 10.0;
-
-/// Returns whether a stack is of a pool worker that has no work and spins before it sleeps.
-pub(crate) fn spins_idly(resolved: &Resolved<'_>, stack: StackHandle, mode: Mode) -> bool {
-    let is = |frame: &FrameHandle, type_name: &str| {
-        let is = |frame: &Frame| {
-            frame.namespace == "System.Threading"
-                && frame.type_name == type_name
-                && frame.bare_method() == "Wait"
-        };
-        resolved.frame(*frame).is_some_and(|frame| is(frame))
-    };
-    let frames = resolved.frames(stack);
-    mode == Mode::Managed
-        && (frames.first().is_some_and(|leaf| is(leaf, "LowLevelLifoSemaphore"))
-            || frames.iter().any(|frame| is(frame, "LowLevelSpinWaiter")))
-}
 
 /// Returns the time for which idle pool workers spun; `None` if it is less than a tenth of this and
 /// the running time together.
@@ -108,7 +90,7 @@ impl SampleSums {
     ) -> Option<&'r [FrameHandle]> {
         if resolved.is_waiting(key.stack, key.mode) {
             self.waiting.add(totals);
-            if spins_idly(resolved, key.stack, key.mode) {
+            if resolved.spins_idly(key.stack, key.mode) {
                 self.spun_ns = self.spun_ns.saturating_add(totals.weight);
             }
         }
