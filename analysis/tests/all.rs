@@ -45,6 +45,7 @@ mod synthetic;
 mod thread_stacks;
 mod threads;
 mod unloads;
+mod waiting;
 mod web;
 mod web_profile;
 mod web_truth;

@@ -33,6 +33,8 @@ const PLACES = {
   no_starvation: { view: 'pool' },
   started_threads: { view: 'threads' },
   waits_for_process: { view: 'cpu', states: 'waiting' },
+  waiting: { view: 'cpu', states: '' },
+  idle: { view: 'threads' },
   requests: { view: 'requests' },
   failed_requests: { view: 'requests' },
   slow_call: { view: 'requests' },

@@ -67,7 +67,9 @@ fn subjects(kind: FindingKind) -> &'static [Subject] {
         | FindingKind::EndlessAwaits
         | FindingKind::NoStarvation
         | FindingKind::StartedThreads
-        | FindingKind::WaitsForProcess => &[Subject::Cpu],
+        | FindingKind::WaitsForProcess
+        | FindingKind::Waiting
+        | FindingKind::Idle => &[Subject::Cpu],
     }
 }
 

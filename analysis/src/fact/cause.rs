@@ -52,6 +52,19 @@ pub struct HotCall {
     pub is_example: bool,
 }
 
+/// A call in which threads wait, or are in native code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct WaitCall {
+    /// Public name of the called method.
+    pub name: String,
+    /// Time of the call, in nanoseconds.
+    pub nanos: u64,
+    /// Time of native calls in the call, which ran or waited, in nanoseconds; 0 if it is short.
+    pub native_nanos: u64,
+}
+
 /// The thread that holds a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]

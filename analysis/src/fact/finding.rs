@@ -1,8 +1,10 @@
 //! The kinds of findings, each with its numbers, its method and further details.
 
-use super::cause::{ActivityFailures, HotCall, LockOwner, MethodCaller, ProcessEnd, ThrownBy};
+use super::cause::{
+    ActivityFailures, HotCall, LockOwner, MethodCaller, ProcessEnd, ThrownBy, WaitCall,
+};
 use super::collection::{AllocatedType, CollectionPlace, CollectionReason};
-use super::number::{Number, Unit};
+use super::number::Number;
 use super::place::Place;
 use crate::heap::{HeapHolder, HeapOwnType};
 use crate::model::{Coverage, MissingNames, WaitFor};
@@ -483,6 +485,42 @@ facts! {
         }
         about {}
     }
+    /// Threads are most of the trace in the waits and native calls of one method of the program.
+    Waiting "waiting" of "waiting", see "report topN --my-code --state all" {
+        numbers {
+            /// Time in the calls, summed over threads.
+            spent: Number,
+            /// Time of the thread; of several threads, that of the longest.
+            elapsed: Number,
+            /// Time in the calls in percent of the time of the threads.
+            share: Number,
+            /// Number of threads.
+            threads: Number,
+            /// Time that all code ran, if it is little and the trace lacks what is awaited.
+            ran: Option<Number>,
+        }
+        about {
+            /// Method that makes the calls.
+            place: Place,
+            /// Calls with most time, longest first.
+            calls: Vec<WaitCall>,
+            /// Whether the only thread is the main thread.
+            is_main: bool,
+        }
+    }
+    /// Little ran, and nothing waited long for anything but work; or nothing stands out.
+    Idle "idle" of "idle", see "report threads" {
+        numbers {
+            /// Time that ran for certain, summed over threads.
+            ran: Number,
+            /// Time of the trace.
+            elapsed: Number,
+        }
+        about {
+            /// Whether little ran.
+            is_idle: bool,
+        }
+    }
     /// Requests came in, and none failed.
     Requests "requests" of "requests", see "report http" {
         numbers {
@@ -619,79 +657,5 @@ facts! {
             /// The three types that keep most alive.
             types: Vec<HeapOwnType>,
         }
-    }
-}
-
-impl Fact {
-    /// Returns the most important number, which is the first.
-    pub fn headline(&self) -> Number {
-        let first = self.numbers().first().map(|(_, number)| **number);
-        first.unwrap_or_else(|| Number::count(0, Unit::Events))
-    }
-
-    /// Returns the method that the fact names; `None` if it names none.
-    pub fn place(&self) -> Option<&Place> {
-        match self {
-            Fact::HottestMethod { place, .. }
-            | Fact::OwnMethod { place, .. }
-            | Fact::Finalizer { place, .. }
-            | Fact::LockSpinning { place, .. }
-            | Fact::SampledLockWaits { place, .. } => Some(place),
-            Fact::Compilation { asked_by: place, .. }
-            | Fact::LockContention { place, .. }
-            | Fact::HandleWaits { place, .. }
-            | Fact::Deadlock { place, .. }
-            | Fact::EndlessLockWait { place, .. }
-            | Fact::StuckInLock { place, .. }
-            | Fact::StarvedPool { place, .. }
-            | Fact::BlockedPool { place, .. }
-            | Fact::StartedThreads { started_by: place, .. }
-            | Fact::CutOff { last_method: place, .. } => place.as_ref(),
-            Fact::EndlessAwaits { places, .. } => places.first(),
-            Fact::Exceptions { thrown_by, .. } => thrown_by.as_ref().map(|by| &by.place),
-            Fact::Allocations { largest, .. } => largest.as_ref()?.place.as_ref(),
-            Fact::Collections { behind, .. } => match behind.as_ref()? {
-                CollectionPlace::Allocates(most) => most.place.as_ref(),
-                CollectionPlace::Begins(place) | CollectionPlace::Busiest(place) => Some(place),
-            },
-            _ => None,
-        }
-    }
-
-    /// Returns the method if the whole fact is about the method, such as a hot one; `None` if the
-    /// method is only an example.
-    #[cfg(any(feature = "serde", feature = "page"))]
-    pub(crate) fn subject_place(&self) -> Option<&Place> {
-        match self.kind() {
-            FindingKind::HottestMethod
-            | FindingKind::OwnMethod
-            | FindingKind::Finalizer
-            | FindingKind::SampledLockWaits
-            | FindingKind::Compilation => self.place(),
-            _ => None,
-        }
-    }
-
-    /// Returns the kinds of findings that this fact makes superfluous, because it tells as much.
-    pub fn covers(&self) -> &'static [FindingKind] {
-        match self {
-            Fact::Collections { behind: Some(CollectionPlace::Allocates(_)), .. } => {
-                &[FindingKind::Allocations]
-            }
-            Fact::OwnMethod { .. } => &[FindingKind::HottestMethod],
-            Fact::StarvedPool { .. } | Fact::BlockedPool { .. } => {
-                &[FindingKind::NoStarvation, FindingKind::HandleWaits]
-            }
-            Fact::LockContention { .. } => &[FindingKind::SampledLockWaits],
-            _ => &[],
-        }
-    }
-
-    /// Returns whether the fact is no fault, however large its numbers are.
-    pub(crate) fn is_neutral(&self) -> bool {
-        matches!(
-            self,
-            Fact::HeapHeld { .. } | Fact::HeapOwnTypes { .. } | Fact::WaitsForProcess { .. }
-        )
     }
 }

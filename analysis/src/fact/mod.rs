@@ -13,10 +13,11 @@ mod seen;
 mod subject;
 #[cfg(feature = "page")]
 pub(crate) mod thinned;
+mod told;
 
 pub use advice::Advice;
 pub use cause::{
-    ActivityFailures, HotCall, LockOwner, MethodCaller, ProcessEnd, ThrowCall, ThrownBy,
+    ActivityFailures, HotCall, LockOwner, MethodCaller, ProcessEnd, ThrowCall, ThrownBy, WaitCall,
 };
 pub use collection::{AllocatedType, CollectionPlace, CollectionReason, LargeObjects};
 pub use finding::{Fact, FindingKind};

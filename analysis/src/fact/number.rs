@@ -89,6 +89,8 @@ pub enum Base {
     Running,
     /// Running time of the method that the finding is about.
     OfMethod,
+    /// Time of the threads that the finding is about.
+    OfThreads,
     /// Time of the requests that the finding is about.
     OfRequests,
     /// Events, lost ones included.
@@ -110,6 +112,7 @@ impl Base {
             Base::Elapsed => "elapsed",
             Base::Running => "running",
             Base::OfMethod => "method",
+            Base::OfThreads => "threads",
             Base::OfRequests => "requests",
             Base::Events => "events",
             Base::Frames => "frames",

@@ -60,12 +60,19 @@ impl Finding {
     pub(super) fn new(fact: Fact, weight: f64) -> Finding {
         let weight = weight.clamp(0.0, 100.0);
         let severity = match weight {
-            _ if fact.kind() == FindingKind::NoStarvation => Severity::Good,
+            _ if matches!(fact.kind(), FindingKind::NoStarvation | FindingKind::Idle) => {
+                Severity::Good
+            }
             MIN_SEVERE_WEIGHT.. if !fact.is_neutral() => Severity::Severe,
             MIN_NOTABLE_WEIGHT.. => Severity::Notable,
             _ => Severity::Minor,
         };
         Finding { fact, weight, severity }
+    }
+
+    /// Returns whether the finding is that little ran.
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.fact, Fact::Idle { is_idle: true, .. })
     }
 
     /// Returns the subject, such as `gc`, which several kinds of findings may share.

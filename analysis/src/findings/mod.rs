@@ -19,6 +19,7 @@ mod requests;
 mod running;
 mod summary;
 mod threads;
+mod waiting;
 mod waits;
 
 pub use finding::{Finding, Severity};

@@ -9,6 +9,7 @@ use super::own_code::OwnCode;
 use super::own_events::{self, OwnEvents};
 use super::pool::PoolLoad;
 use super::running::RunningFindings;
+use super::waiting::Waiting;
 use super::{compiled, exceptions, queries, requests, threads, waits};
 use crate::document::SCHEMA;
 use crate::fact::{Advice, Base, Fact, Number, Place, ProcessEnd, TraceSubject, Unit};
@@ -314,6 +315,16 @@ fn findings(
     let by_samples = code.lock_waits(&own, resolved, duration_ns);
     let asker = reports.askers.compiler(&own, resolved).map(|frame| own.place(frame));
     let load = PoolLoad::new(&reports.pool, code.pool_time, resolved.model());
+    let starvation = hangs::starvation(
+        reports,
+        &StuckThreads::new(resolved),
+        &own,
+        &load,
+        code.blocked_workers(resolved).or_else(|| Blocked::by_events(&reports.waits, &own)),
+    );
+    let waiting = Waiting::new(resolved, &own);
+    let has_tasks = reports.subjects.contains_key(&TraceSubject::Tasks);
+    let methods = waiting.methods(resolved, &own, duration_ns, has_tasks, starvation.is_some());
     let found = [
         hottest,
         ran,
@@ -322,13 +333,7 @@ fn findings(
         threads::started_threads(reports, &own, &code, resolved, duration_ns),
         running.missing_names(resolved),
         running.waits_for_process(),
-        hangs::starvation(
-            reports,
-            &StuckThreads::new(resolved),
-            &own,
-            &load,
-            code.blocked_workers(resolved).or_else(|| Blocked::by_events(&reports.waits, &own)),
-        ),
+        starvation,
         hangs::no_starvation(&reports.pool, &load, code.sampled > 0),
         gc.filter(|_| !is_of_dump),
         compiled::compilation(&reports.jit, asker, duration_ns),
@@ -345,8 +350,11 @@ fn findings(
         reports.activities.http.as_ref().and_then(|http| requests::slow_call(http, duration_ns)),
         log_errors(errors),
     ];
-    let mut findings: Vec<Finding> = found.into_iter().flatten().collect();
+    let mut findings: Vec<Finding> = found.into_iter().flatten().chain(methods).collect();
     finding::leave_out_covered(&mut findings);
+    if findings.iter().all(|finding| finding.severity == Severity::Good) {
+        findings.extend(waiting.idle(duration_ns).filter(|it| findings.is_empty() || it.is_idle()));
+    }
     finding::rank(&mut findings);
     let method = code.latest(resolved).map(|frame| own.place(frame));
     (findings, LastSeen { exception: last_exception(reports, duration_ns), method })

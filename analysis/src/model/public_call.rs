@@ -6,9 +6,69 @@ use super::names::Frame;
 const REFLECTION: [&str; 6] =
     ["Type.", "MethodInfo.", "PropertyInfo.", "FieldInfo.", "ConstructorInfo.", "Assembly."];
 
+/// Internal methods, or all methods of internal types where the method is empty, and the public call
+/// behind them. A public call that ends in a dot is the type of a call with the same method.
+const INTERNALS: &[(&str, &str, &str)] = &[
+    ("AsyncHelpers", "HandleAsyncEntryPoint", "Task.Wait"),
+    ("Barrier", "DiscontinuousWait", "Barrier.SignalAndWait"),
+    ("BlockingCollection", "TryAddWithNoTimeValidation", "BlockingCollection.Add"),
+    ("BlockingCollection", "TryTakeWithNoTimeValidation", "BlockingCollection.Take"),
+    ("BufferedFileStreamStrategy", "", "FileStream."),
+    ("FileStreamHelpers", "FlushToDisk", "FileStream.Flush"),
+    ("FileStreamStrategy", "", "FileStream."),
+    ("HttpListener", "EndGetContext", "HttpListener.GetContext"),
+    ("Interop.Sys", "FSync", "FileStream.Flush"),
+    ("Interop.Sys", "ForkAndExecProcess", "Process.Start"),
+    ("Interop.Sys", "PRead", "RandomAccess.Read"),
+    ("Interop.Sys", "PWrite", "RandomAccess.Write"),
+    ("Interop.Kernel32", "CreateProcess", "Process.Start"),
+    ("Interop.Kernel32", "FlushFileBuffers", "FileStream.Flush"),
+    ("Lazy", "CreateValue", "Lazy.Value"),
+    ("Lazy", "ExecutionAndPublication", "Lazy.Value"),
+    ("Lazy", "ViaFactory", "Lazy.Value"),
+    ("Lazy", "get_Value", "Lazy.Value"),
+    ("Monitor", "Enter_Slowpath", "Monitor.Enter"),
+    ("Monitor", "ObjWait", "Monitor.Wait"),
+    ("Monitor", "TryEnter_Slowpath", "Monitor.TryEnter"),
+    ("OSFileStreamStrategy", "", "FileStream."),
+    ("Process", "ForkAndExecProcess", "Process.Start"),
+    ("Process", "StartWithCreateProcess", "Process.Start"),
+    ("ProcessWaitState", "WaitForExit", "Process.WaitForExit"),
+    ("RandomAccess", "ReadAtOffset", "RandomAccess.Read"),
+    ("RandomAccess", "WriteAtOffset", "RandomAccess.Write"),
+    ("Regex", "RunSingleMatch", "Regex.IsMatch"),
+    ("SemaphoreSlim", "WaitUntilCountOrTimeout", "SemaphoreSlim.Wait"),
+    ("String", "FormatHelper", "String.Format"),
+    ("TaskAwaiter", "HandleNonSuccessAndDebuggerNotification", "Task.Wait"),
+    ("UnixFileStreamStrategy", "", "FileStream."),
+    ("WaitHandle", "WaitMultiple", "WaitHandle.WaitAny"),
+    ("WaitHandle", "WaitOneNoCheck", "WaitHandle.WaitOne"),
+    ("WindowsFileStreamStrategy", "", "FileStream."),
+];
+
+/// Returns the public call behind an internal method of the framework; `None` if the table has none.
+fn behind(frame: &Frame) -> Option<String> {
+    if frame.namespace != "System"
+        && !frame.namespace.starts_with("System.")
+        && !frame.namespace.is_empty()
+    {
+        return None;
+    }
+    let type_name = frame.type_name.split(['<', '`']).next().unwrap_or_default();
+    let method = frame.bare_method();
+    let is_it = |(of, name, _): &&(&str, &str, &str)| {
+        *of == type_name && (name.is_empty() || *name == method)
+    };
+    let (_, _, call) = INTERNALS.iter().find(is_it)?;
+    Some(if call.ends_with('.') { format!("{call}{method}") } else { (*call).to_owned() })
+}
+
 /// Returns the name of a method as its callers write it: `Regex.IsMatch` for
 /// `System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch(string)`.
 pub(crate) fn public_call(frame: &Frame) -> String {
+    if let Some(call) = behind(frame) {
+        return call;
+    }
     let name = format!("{}{}", frame.qualified_name(), frame.call_text());
     // Dots in type arguments separate nothing.
     let mut depth = 0_usize;

@@ -190,6 +190,8 @@ pub(crate) fn sentence(fact: &Fact) -> String {
         Fact::WaitsForProcess { .. } => "it only waits for another process to end; if that is a \
              .NET process, `nettrace collect --children -- COMMAND` records it"
             .to_owned(),
+        Fact::Waiting { .. } => super::waiting::waiting(fact),
+        Fact::Idle { ran, elapsed, is_idle } => super::waiting::idle(ran, elapsed, *is_idle),
         Fact::Requests { .. } | Fact::FailedRequests { .. } => requests(fact),
         Fact::SlowCall { requests, mean, share, target, call, .. } => format!(
             "{} {target} took {} each: {:.0} % in {}",

@@ -15,3 +15,4 @@ mod process_end;
 mod seen;
 mod sql;
 pub(crate) mod summary;
+mod waiting;

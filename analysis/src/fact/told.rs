@@ -1,0 +1,87 @@
+//! What a fact tells first: its most important number, its method, and the findings that it makes
+//! superfluous.
+
+use super::collection::CollectionPlace;
+use super::finding::{Fact, FindingKind};
+use super::number::{Number, Unit};
+use super::place::Place;
+
+impl Fact {
+    /// Returns the most important number, which is the first.
+    pub fn headline(&self) -> Number {
+        let first = self.numbers().first().map(|(_, number)| **number);
+        first.unwrap_or_else(|| Number::count(0, Unit::Events))
+    }
+
+    /// Returns the method that the fact names; `None` if it names none.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Fact::HottestMethod { place, .. }
+            | Fact::OwnMethod { place, .. }
+            | Fact::Finalizer { place, .. }
+            | Fact::LockSpinning { place, .. }
+            | Fact::SampledLockWaits { place, .. }
+            | Fact::Waiting { place, .. } => Some(place),
+            Fact::Compilation { asked_by: place, .. }
+            | Fact::LockContention { place, .. }
+            | Fact::HandleWaits { place, .. }
+            | Fact::Deadlock { place, .. }
+            | Fact::EndlessLockWait { place, .. }
+            | Fact::StuckInLock { place, .. }
+            | Fact::StarvedPool { place, .. }
+            | Fact::BlockedPool { place, .. }
+            | Fact::StartedThreads { started_by: place, .. }
+            | Fact::CutOff { last_method: place, .. } => place.as_ref(),
+            Fact::EndlessAwaits { places, .. } => places.first(),
+            Fact::Exceptions { thrown_by, .. } => thrown_by.as_ref().map(|by| &by.place),
+            Fact::Allocations { largest, .. } => largest.as_ref()?.place.as_ref(),
+            Fact::Collections { behind, .. } => match behind.as_ref()? {
+                CollectionPlace::Allocates(most) => most.place.as_ref(),
+                CollectionPlace::Begins(place) | CollectionPlace::Busiest(place) => Some(place),
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns the method if the whole fact is about the method, such as a hot one; `None` if the
+    /// method is only an example.
+    #[cfg(any(feature = "serde", feature = "page"))]
+    pub(crate) fn subject_place(&self) -> Option<&Place> {
+        match self.kind() {
+            FindingKind::HottestMethod
+            | FindingKind::OwnMethod
+            | FindingKind::Finalizer
+            | FindingKind::SampledLockWaits
+            | FindingKind::Waiting
+            | FindingKind::Compilation => self.place(),
+            _ => None,
+        }
+    }
+
+    /// Returns the kinds of findings that this fact makes superfluous, because it tells as much.
+    pub fn covers(&self) -> &'static [FindingKind] {
+        match self {
+            Fact::Collections { behind: Some(CollectionPlace::Allocates(_)), .. } => {
+                &[FindingKind::Allocations]
+            }
+            Fact::OwnMethod { .. } => &[FindingKind::HottestMethod],
+            Fact::StarvedPool { .. } | Fact::BlockedPool { .. } => {
+                &[FindingKind::NoStarvation, FindingKind::HandleWaits]
+            }
+            Fact::LockContention { .. } => &[FindingKind::SampledLockWaits],
+            Fact::WaitsForProcess { .. } | Fact::EndlessAwaits { .. } => &[FindingKind::Waiting],
+            _ => &[],
+        }
+    }
+
+    /// Returns whether the fact is no fault, however large its numbers are.
+    pub(crate) fn is_neutral(&self) -> bool {
+        matches!(
+            self,
+            Fact::HeapHeld { .. }
+                | Fact::HeapOwnTypes { .. }
+                | Fact::WaitsForProcess { .. }
+                | Fact::Waiting { .. }
+        )
+    }
+}

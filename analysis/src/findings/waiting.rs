@@ -1,0 +1,331 @@
+//! Findings about where threads wait: a thread that is most of the trace in one own method's waits
+//! and native calls, and a program of which little ran.
+
+use super::finding::Finding;
+use super::own::OwnModules;
+use crate::document::percent;
+use crate::fact::{Base, Fact, Number, Unit, WaitCall};
+use crate::model::{
+    Frame, FrameHandle, Kind, ProfileKey, Resolved, Running as Certainty, StackHandle,
+    ThreadHandle, Totals, WaitFor, is_for_recording, public_call,
+};
+use crate::report::is_pool_worker;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Minimum time of a thread in one method's waits and native calls, in percent of the trace.
+const MIN_THREAD_PERCENT: f64 = 50.0;
+/// Minimum number of samples of a thread in one method's waits and native calls.
+const MIN_SAMPLES: u64 = 50;
+/// Maximum number of methods that are findings.
+const MAX_METHODS: usize = 3;
+/// Minimum time of a call, in percent of its method's time, for the finding to name the call.
+const MIN_CALL_PERCENT: f64 = 5.0;
+/// Maximum number of calls that a finding names.
+const MAX_CALLS: usize = 3;
+/// Minimum time of native calls, in percent of the time of a call, for the finding to say that the
+/// call may have run.
+const MIN_NATIVE_PERCENT: f64 = 10.0;
+/// Minimum time of waits and native calls, in percent of a method's calls, for what ran in the calls
+/// to be left out.
+const MIN_WAITING_PERCENT: f64 = 90.0;
+/// Maximum time that ran, in percent of the trace, of a program of which little ran.
+const MAX_IDLE_PERCENT: f64 = 10.0;
+/// Calls in which a program waits until somebody wants something from it.
+const ACCEPTS: [&str; 15] = [
+    "Socket.Accept",
+    "TcpListener.AcceptTcpClient",
+    "TcpListener.AcceptSocket",
+    "HttpListener.GetContext",
+    "HttpListener.EndGetContext",
+    "NamedPipeServerStream.WaitForConnection",
+    "UdpClient.Receive",
+    "Console.Read",
+    "Console.ReadKey",
+    "Console.ReadLine",
+    "ConsolePal.ReadKey",
+    "StdInReader.ReadLine",
+    "SyncTextReader.ReadLine",
+    "SyncTextReader.Read",
+    "SyncTextReader.ReadKey",
+];
+/// First words of namespaces that run an application in its main thread until it is stopped.
+const HOSTS: [&str; 4] = [
+    "Microsoft.Extensions.Hosting",
+    "Microsoft.AspNetCore",
+    "System.Windows",
+    "System.ServiceProcess",
+];
+/// First words of namespaces in which a thread of the program waits for the next work.
+const QUEUES: [&str; 4] =
+    ["System.Threading", "System.Collections.Concurrent", "System.IO.Pipes", "System.Net.Sockets"];
+/// Types of [`QUEUES`] whose waits are for the others of a group.
+const GROUPS: [&str; 2] = ["Barrier", "CountdownEvent"];
+/// First words of namespaces whose native calls may wait long.
+const NATIVE: [&str; 5] =
+    ["System.IO", "System.Net", "System.Diagnostics", "System.Data", "Microsoft.Data"];
+
+/// Time of one thread in one method, in nanoseconds where nothing else is said.
+#[derive(Debug, Default)]
+struct Stay {
+    /// Number of samples that waited or were in native calls.
+    samples: u64,
+    /// Time of waits and native calls.
+    waited: u64,
+    calls: BTreeMap<String, Call>,
+}
+
+/// Time in a call, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Call {
+    all: u64,
+    /// Time of waits and native calls.
+    waited: u64,
+    /// Time of native calls, which ran or waited.
+    native: u64,
+}
+
+/// What the frames of a stack tell about a wait.
+#[derive(Debug, Clone, Default)]
+struct Waits {
+    /// The innermost own method.
+    method: Option<FrameHandle>,
+    /// Public name of the call of other code that the method makes; empty if it makes none.
+    call: String,
+    is_main: bool,
+    is_in_pool: bool,
+    is_recording: bool,
+    /// Whether the stack is that of a server's thread.
+    is_server: bool,
+    /// Whether the wait is for somebody who wants something, on any thread.
+    is_idle: bool,
+    /// Whether the wait is for the next work, if the thread is not the main thread.
+    is_queue: bool,
+    /// Whether native code below the method may wait.
+    may_wait: bool,
+}
+
+impl Call {
+    fn add(&mut self, other: Call) {
+        self.all = self.all.saturating_add(other.all);
+        self.waited = self.waited.saturating_add(other.waited);
+        self.native = self.native.saturating_add(other.native);
+    }
+}
+
+impl Waits {
+    fn new(resolved: &Resolved<'_>, own: &OwnModules, stack: StackHandle) -> Waits {
+        let handles = resolved.frames(stack);
+        let frames = || handles.iter().filter_map(|frame| resolved.frame(*frame));
+        let is_below = |names: &[&str], frame: &Frame| {
+            names.iter().any(|name| frame.namespace.starts_with(name))
+        };
+        let mut waits = Waits {
+            is_main: frames().next_back().is_some_and(|root| is_main_method(root)),
+            is_in_pool: is_pool_worker(handles, resolved),
+            is_recording: frames().any(|frame| is_for_recording(frame)),
+            is_server: frames().any(|frame| {
+                frame.type_name == "SocketAsyncEngine" || ACCEPTS.contains(&&*public_call(frame))
+            }),
+            ..Waits::default()
+        };
+        let Some(at) = handles.iter().position(|frame| own.has(resolved, *frame)) else {
+            return waits;
+        };
+        waits.method = handles.get(at).copied();
+        let inner = handles.get(..at).unwrap_or_default();
+        let inner = || inner.iter().filter_map(|frame| resolved.frame(*frame));
+        let Some(outermost) = inner().next_back() else { return waits };
+        waits.call = public_call(outermost);
+        let type_name = outermost.type_name.split('<').next().unwrap_or_default();
+        waits.is_idle = inner().any(|frame| ACCEPTS.contains(&&*public_call(frame)))
+            || waits.call.starts_with("Thread.Join")
+            || inner().any(|frame| is_below(&HOSTS, frame));
+        waits.is_queue = is_below(&QUEUES, outermost)
+            && !GROUPS.contains(&type_name)
+            && !outermost.bare_method().contains("Add");
+        waits.may_wait = inner().any(|frame| {
+            is_below(&NATIVE, frame)
+                || frame.type_name.starts_with("Interop")
+                || frame.method.starts_with("IL_STUB_PInvoke")
+        });
+        waits
+    }
+}
+
+/// Returns whether a frame is the main method, or the method that the compiler makes to wait for an
+/// asynchronous one.
+fn is_main_method(frame: &Frame) -> bool {
+    frame.is_entry_point() || frame.bare_method() == "<Main>"
+}
+
+/// Samples of waits and native calls, added up by thread and own method.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    stays: BTreeMap<(FrameHandle, ThreadHandle), Stay>,
+    /// Time of each thread.
+    threads: BTreeMap<ThreadHandle, u64>,
+    main: BTreeSet<ThreadHandle>,
+    in_pool: BTreeSet<ThreadHandle>,
+    is_server: bool,
+    /// Time that ran for certain, apart from recording.
+    ran: u64,
+    /// Number of all samples.
+    sampled: u64,
+}
+
+impl Waiting {
+    pub(super) fn new(resolved: &Resolved<'_>, own: &OwnModules) -> Waiting {
+        let mut waiting = Waiting::default();
+        let mut places: HashMap<StackHandle, Waits> = HashMap::new();
+        let rows = resolved.profile().rows();
+        for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
+            if !resolved.admits(key.stack, key.mode) {
+                continue;
+            }
+            let place =
+                places.entry(key.stack).or_insert_with(|| Waits::new(resolved, own, key.stack));
+            waiting.add(resolved, place, key, totals);
+        }
+        waiting
+    }
+
+    fn add(&mut self, resolved: &Resolved<'_>, place: &Waits, key: &ProfileKey, totals: &Totals) {
+        self.sampled = self.sampled.saturating_add(totals.samples);
+        let of_thread = self.threads.entry(key.thread).or_default();
+        *of_thread = of_thread.saturating_add(totals.weight);
+        self.is_server |= place.is_server;
+        if place.is_main {
+            self.main.insert(key.thread);
+        }
+        if place.is_in_pool {
+            self.in_pool.insert(key.thread);
+        }
+        let how = resolved.running(key.stack, key.mode);
+        if how.is_some_and(|how| how != Certainty::NativeCall) && !place.is_recording {
+            self.ran = self.ran.saturating_add(totals.weight);
+        }
+        let Some(method) = place.method.filter(|_| !place.is_recording) else { return };
+        let what = resolved.waits_for(key.stack, key.mode);
+        let is_for_work = match what {
+            // Findings about locks tell of these.
+            Some(WaitFor::Lock | WaitFor::Work) => true,
+            Some(WaitFor::Sleep | WaitFor::Task) => false,
+            Some(_) => place.is_queue && !place.is_main,
+            None => false,
+        };
+        let is_native = how == Some(Certainty::NativeCall) && place.may_wait;
+        if place.is_idle || is_for_work || place.call.is_empty() {
+            return;
+        }
+        let stay = self.stays.entry((method, key.thread)).or_default();
+        if what.is_some() || is_native {
+            stay.samples = stay.samples.saturating_add(totals.samples);
+            stay.waited = stay.waited.saturating_add(totals.weight);
+        }
+        let call = stay.calls.entry(place.call.clone()).or_default();
+        call.all = call.all.saturating_add(totals.weight);
+        if what.is_some() || is_native {
+            call.waited = call.waited.saturating_add(totals.weight);
+        }
+        call.native = call.native.saturating_add(if is_native { totals.weight } else { 0 });
+    }
+
+    /// Returns the findings about the methods in whose waits and native calls threads are most of
+    /// the trace. `has_tasks`: the trace shows what is awaited. `has_starvation`: another finding
+    /// is about blocked workers of the thread pool, for which the other threads await.
+    pub(super) fn methods(
+        &self,
+        resolved: &Resolved<'_>,
+        own: &OwnModules,
+        trace_ns: u64,
+        has_tasks: bool,
+        has_starvation: bool,
+    ) -> Vec<Finding> {
+        let mut methods: BTreeMap<FrameHandle, Vec<(ThreadHandle, &Stay)>> = BTreeMap::new();
+        for ((method, thread), stay) in &self.stays {
+            let is_entry = resolved.frame(*method).is_some_and(|frame| is_main_method(frame));
+            let is_server = self.is_server && is_entry && self.main.contains(thread);
+            let longest = stay.calls.iter().max_by_key(|(_, call)| call.waited);
+            let is_for_task = longest.is_some_and(|(name, _)| name.starts_with("Task."));
+            let is_told = has_starvation && (is_for_task || self.in_pool.contains(thread));
+            let is_long = percent(stay.waited, trace_ns) >= MIN_THREAD_PERCENT;
+            if is_long && stay.samples >= MIN_SAMPLES && !is_server && !is_told {
+                methods.entry(*method).or_default().push((*thread, stay));
+            }
+        }
+        let mut found: Vec<Finding> = methods
+            .into_iter()
+            .filter_map(|(method, stays)| self.method(resolved, own, method, &stays, has_tasks))
+            .collect();
+        found.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+        found.truncate(MAX_METHODS);
+        found
+    }
+
+    fn method(
+        &self,
+        resolved: &Resolved<'_>,
+        own: &OwnModules,
+        method: FrameHandle,
+        stays: &[(ThreadHandle, &Stay)],
+        has_tasks: bool,
+    ) -> Option<Finding> {
+        let mut sums: BTreeMap<&str, Call> = BTreeMap::new();
+        let (mut whole, mut of_threads, mut longest) = (Call::default(), 0_u64, 0_u64);
+        for (thread, stay) in stays {
+            let of_thread = self.threads.get(thread).copied().unwrap_or(0);
+            of_threads = of_threads.saturating_add(of_thread);
+            longest = longest.max(of_thread);
+            for (name, call) in &stay.calls {
+                sums.entry(name).or_default().add(*call);
+                whole.add(*call);
+            }
+        }
+        // Where a call runs for long, too, all of its time counts.
+        let is_waiting = percent(whole.waited, whole.all) >= MIN_WAITING_PERCENT;
+        let time = |call: Call| if is_waiting { call.waited } else { call.all };
+        let spent = time(whole);
+        let mut calls: Vec<WaitCall> = sums
+            .into_iter()
+            .filter(|(_, call)| percent(time(*call), spent) >= MIN_CALL_PERCENT)
+            .map(|(name, call)| {
+                let is_native = percent(call.native, time(call)) >= MIN_NATIVE_PERCENT;
+                let native_nanos = if is_native { call.native } else { 0 };
+                WaitCall { name: name.to_owned(), nanos: time(call), native_nanos }
+            })
+            .collect();
+        calls.sort_by_key(|call| std::cmp::Reverse(call.nanos));
+        calls.truncate(MAX_CALLS);
+        let is_main = matches!(stays, [(thread, _)] if self.main.contains(thread));
+        let is_for_task = calls.first().is_some_and(|call| call.name.starts_with("Task"));
+        let is_little = percent(self.ran, longest) <= MAX_IDLE_PERCENT;
+        let method = resolved.frame(method)?;
+        // A main method that awaits the others is normal, unless these do not run, either.
+        if is_for_task && is_main_method(method) && (!is_little || has_tasks) {
+            return None;
+        }
+        let count = stays.len() as u64;
+        let share = Number::share(spent, of_threads, Base::OfThreads).estimated();
+        let fact = Fact::Waiting {
+            spent: Number::nanos(spent).estimated(),
+            elapsed: Number::nanos(longest).estimated(),
+            share,
+            threads: Number::count(count, Unit::Threads),
+            ran: (is_for_task && is_little && !has_tasks)
+                .then(|| Number::nanos(self.ran).estimated()),
+            place: own.place(method),
+            calls,
+            is_main,
+        };
+        let weight = if is_main { 20.0 + 0.4 * share.value } else { 15.0 + 0.3 * share.value };
+        Some(Finding::new(fact, weight))
+    }
+
+    /// Returns the finding that threads only wait for work; `None` without samples, or if much ran.
+    pub(super) fn idle(&self, trace_ns: u64) -> Option<Finding> {
+        let is_idle = percent(self.ran, trace_ns) <= MAX_IDLE_PERCENT;
+        let ran = Number::nanos(self.ran).estimated();
+        let fact = Fact::Idle { ran, elapsed: Number::nanos(trace_ns), is_idle };
+        (self.sampled >= MIN_SAMPLES).then(|| Finding::new(fact, 0.0))
+    }
+}

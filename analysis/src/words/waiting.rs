@@ -1,0 +1,65 @@
+//! Sentences about where threads wait.
+
+use super::findings::{count, duration};
+use super::frames::name;
+use crate::fact::{Fact, Number, WaitCall};
+use nettrace_export::units;
+
+/// Writes the sentence of [`Fact::Waiting`].
+pub(super) fn waiting(fact: &Fact) -> String {
+    let Fact::Waiting { spent, elapsed, share, threads, ran, place, calls, is_main } = fact else {
+        return String::new();
+    };
+    let who = match (*is_main, threads.whole()) {
+        (true, _) => "the main thread is".to_owned(),
+        (false, 1) => "1 thread is".to_owned(),
+        (false, _) => format!("{} threads side by side are", count(threads)),
+    };
+    let time = match threads.whole() {
+        1 => format!("{:.0} % of its {}", share.value, duration(elapsed)),
+        _ => format!(
+            "{:.0} % of {} elapsed ({} of thread time)",
+            share.value,
+            duration(elapsed),
+            duration(spent)
+        ),
+    };
+    let calls = match calls.as_slice() {
+        [one] => call(one, None),
+        all => {
+            let all: Vec<String> = all.iter().map(|it| call(it, Some(it.nanos))).collect();
+            all.join(" and ")
+        }
+    };
+    let unknown = ran.as_ref().map_or_else(String::new, |ran| {
+        format!(
+            "; the program ran {}, and what is awaited is not in this trace: `nettrace collect \
+             --profile tasks -- COMMAND` records it",
+            duration(ran)
+        )
+    });
+    format!("{who} {time} in {calls}{unknown}, called by {}", name(place))
+}
+
+/// Writes a call with its time, if that is given, and the part of it in native calls.
+fn call(call: &WaitCall, nanos: Option<u64>) -> String {
+    let WaitCall { name, nanos: all, native_nanos: native } = call;
+    let is_all = native.saturating_mul(10) >= all.saturating_mul(9);
+    let native = match *native {
+        0 => None,
+        _ if is_all => Some("in a native call: it ran or waited".to_owned()),
+        part => Some(format!("{} of it in native calls: it ran or waited", units::duration(part))),
+    };
+    let parts: Vec<String> = nanos.map(units::duration).into_iter().chain(native).collect();
+    match parts.is_empty() {
+        true => name.clone(),
+        false => format!("{name} ({})", parts.join(", ")),
+    }
+}
+
+/// Writes the sentence of [`Fact::Idle`].
+pub(super) fn idle(ran: &Number, elapsed: &Number, is_idle: bool) -> String {
+    let what = if is_idle { "threads only wait for work" } else { "no method stands out" };
+    let seconds = |number: &Number| number.value / 1e9;
+    format!("ran {:.2} of {:.1} s; {what}", seconds(ran), seconds(elapsed))
+}
