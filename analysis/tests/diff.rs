@@ -542,7 +542,7 @@ fn one_run_on_each_side_is_not_judged_but_for_what_is_large() {
     let (base, slow) = (runs("base", 1..=1), runs("slow1.5-", 1..=1));
     let report = DiffReport::new(&base, &slow, DiffOptions::default());
     assert_eq!(changes(&report), []);
-    let DiffVerdict::NothingLarge { elapsed: Some(elapsed) } = &report.verdict else {
+    let DiffVerdict::NothingLarge { elapsed: Some(elapsed), .. } = &report.verdict else {
         panic!("{:?}", report.verdict);
     };
     assert_eq!(elapsed.change_percent.map(f64::round), Some(13.0));
@@ -552,6 +552,25 @@ fn one_run_on_each_side_is_not_judged_but_for_what_is_large() {
     let condition: Condition = "method(*W.B*)>5%".parse().unwrap();
     let outcome = condition.outcome(&report);
     assert_eq!((outcome.holds, outcome.undecided), (false, Some(Undecided::OneRun)));
+}
+
+#[test]
+fn a_method_that_is_first_in_one_of_two_runs_does_not_stand_out() {
+    for other in ["base", "alloc1.5-"] {
+        let new = if other == "base" { runs(other, 2..=2) } else { runs(other, 1..=1) };
+        let report = DiffReport::new(&runs("base", 1..=1), &new, DiffOptions::default());
+        assert_eq!((&*report.stands_out.appeared, &*report.stands_out.gone), (&[][..], &[][..]));
+        let says = report.verdict.to_string();
+        assert!(says.contains("; the largest: ") && !says.contains("none is large"), "{says}");
+    }
+}
+
+#[test]
+fn a_trace_and_itself_are_the_same_trace() {
+    let base = runs("base", 1..=1);
+    let report = DiffReport::new(&base, &base, DiffOptions::default());
+    assert_eq!(report.verdict, DiffVerdict::SameTrace);
+    assert_eq!(report.verdict.to_string(), "OLD and NEW are the same trace");
 }
 
 #[test]

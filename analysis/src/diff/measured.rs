@@ -64,6 +64,15 @@ impl MeasuredTrace {
         self.operations_of.iter().sum()
     }
 
+    /// Returns whether both are the same trace: two runs never measure the same nanoseconds.
+    pub(super) fn is_same_trace(&self, other: &MeasuredTrace) -> bool {
+        !self.rows.is_empty()
+            && (self.duration_ns, self.samples, self.requests)
+                == (other.duration_ns, other.samples, other.requests)
+            && self.rows == other.rows
+            && self.counts == other.counts
+    }
+
     pub(super) fn lost(&self) -> u64 {
         self.outcome.as_ref().map_or(0, |outcome| outcome.losses.total())
     }

@@ -113,9 +113,20 @@ impl DiffReport {
         });
         let rows: Vec<DiffRow> = candidates.into_iter().map(Candidate::into_row).collect();
         let (about_old, about_new) = (before.about(), after.about());
+        let is_same_trace = match [old, new] {
+            [[one], [other]] => one.is_same_trace(other),
+            _ => false,
+        };
+        let verdict = match is_same_trace {
+            true => DiffVerdict::SameTrace,
+            false => verdict(&rows, [&about_old, &about_new], per, detectable_percent),
+        };
+        let one_run_each = (about_old.runs < 2 || about_new.runs < 2).then_some(&*rows);
+        let is_on_both = |subject| is_on_both(&DiffKey::total(subject), &before, &after);
+        let stands_out = StandsOut::new([old, new], &is_on_both, one_run_each);
         DiffReport {
             schema: SCHEMA,
-            verdict: verdict(&rows, [&about_old, &about_new], per, detectable_percent),
+            verdict,
             per,
             per_reason,
             old: about_old,
@@ -124,9 +135,7 @@ impl DiffReport {
             detectable_percent,
             not_compared,
             notes,
-            stands_out: StandsOut::new([old, new], &|subject| {
-                is_on_both(&DiffKey::total(subject), &before, &after)
-            }),
+            stands_out,
             rows,
         }
     }

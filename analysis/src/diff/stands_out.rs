@@ -1,6 +1,7 @@
 //! Findings of the summaries of one side's traces that the other side does not have.
 
 use super::measured::MeasuredTrace;
+use super::row::DiffRow;
 use crate::fact::comparison::Subject;
 use crate::fact::{FindingKind, Place};
 use crate::findings::{Finding, Severity};
@@ -20,14 +21,22 @@ pub struct StandsOut {
 
 impl StandsOut {
     /// Finds what stands out on one side only. `is_on_both` tells whether both sides recorded a
-    /// subject.
+    /// subject. `one_run_each`: rows of a comparison of which a side has one run; a finding needs a
+    /// row that changed, because the same program passes a threshold in one run and not in another.
     pub(super) fn new(
         [old, new]: [&[MeasuredTrace]; 2],
         is_on_both: &dyn Fn(Subject) -> bool,
+        one_run_each: Option<&[DiffRow]>,
     ) -> StandsOut {
+        let has_changed = |finding: &Finding, trace: &[MeasuredTrace]| {
+            one_run_each.is_none_or(|rows| has_changed(finding, rows, trace))
+        };
         let only = |these, others| {
             let mut only = only_in(these, others);
-            only.retain(|finding| subjects(finding.fact.kind()).iter().all(|it| is_on_both(*it)));
+            only.retain(|finding| {
+                subjects(finding.fact.kind()).iter().all(|it| is_on_both(*it))
+                    && has_changed(finding, these)
+            });
             only
         };
         StandsOut { appeared: only(new, old), gone: only(old, new) }
@@ -71,6 +80,34 @@ fn subjects(kind: FindingKind) -> &'static [Subject] {
         | FindingKind::Waiting
         | FindingKind::Idle => &[Subject::Cpu],
     }
+}
+
+/// Returns whether a row about a finding of `traces` changed: that of its method, or one of its
+/// subjects. What has no row, such as a deadlock of sampled threads, counts as changed.
+fn has_changed(finding: &Finding, rows: &[DiffRow], traces: &[MeasuredTrace]) -> bool {
+    let kind = finding.fact.kind();
+    if let FindingKind::HottestMethod
+    | FindingKind::OwnMethod
+    | FindingKind::LockSpinning
+    | FindingKind::Finalizer = kind
+    {
+        let Some(place) = finding.fact.subject_place() else { return false };
+        let is_it = |row: &DiffRow| {
+            let mut frames = traces.iter().filter_map(|trace| trace.methods.get(&row.key.name));
+            matches!(row.key.subject, Subject::Method | Subject::MethodTotal)
+                && frames.any(|it| it.without_arguments() == place.frame.without_arguments())
+        };
+        return rows.iter().any(|row| row.is_changed && is_it(row));
+    }
+    let with_rows = |subject: &Subject| match subject {
+        Subject::Cpu => None,
+        Subject::GcCount => Some([Subject::GcCount, Subject::GcPause]),
+        Subject::Contention => Some([Subject::Contention, Subject::ContentionCount]),
+        subject => Some([*subject; 2]),
+    };
+    subjects(kind).iter().filter_map(with_rows).all(|subjects| {
+        rows.iter().any(|row| row.is_changed && subjects.contains(&row.key.subject))
+    })
 }
 
 /// Returns the parts of a place by which places of two traces are compared: the method without its

@@ -4,6 +4,9 @@ use super::row::DiffRow;
 use super::side::DiffSide;
 use crate::fact::comparison::{DiffChange, DiffRuns, DiffVerdict, Per, Subject};
 
+/// Minimum weight in percent of a change that a verdict names although it may be chance.
+const MIN_NAMED_WEIGHT_PERCENT: f64 = 10.0;
+
 /// Returns the overall result. `rows` are in the order of the document.
 pub(super) fn verdict(
     rows: &[DiffRow],
@@ -16,7 +19,10 @@ pub(super) fn verdict(
     let findings = || rows.iter().filter(|row| row.is_significant);
     let Some(first) = findings().next() else {
         return if !has_runs {
-            DiffVerdict::NothingLarge { elapsed: elapsed.map(change) }
+            DiffVerdict::NothingLarge {
+                elapsed: elapsed.map(change),
+                largest: largest(rows).map(change),
+            }
         } else if rows.is_empty() {
             DiffVerdict::NothingCompared
         } else {
@@ -35,6 +41,19 @@ pub(super) fn verdict(
         elapsed: elapsed.filter(may_be_chance).map(change),
         has_runs,
     }
+}
+
+/// Returns the row with the largest weight, apart from the program's duration, if that weight is
+/// not small.
+fn largest(rows: &[DiffRow]) -> Option<&DiffRow> {
+    let is_named = |row: &&DiffRow| {
+        row.key.subject != Subject::Elapsed
+            && row.doubt.is_none()
+            && row.old != row.new
+            && row.weight_percent >= MIN_NAMED_WEIGHT_PERCENT
+    };
+    let rows = rows.iter().rev().filter(is_named);
+    rows.max_by(|one, other| one.weight_percent.total_cmp(&other.weight_percent))
 }
 
 fn change(row: &DiffRow) -> DiffChange {

@@ -234,14 +234,20 @@ impl fmt::Display for Unreliable {
 impl fmt::Display for DiffVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DiffVerdict::NothingLarge { elapsed } => {
+            DiffVerdict::SameTrace => f.write_str("OLD and NEW are the same trace"),
+            DiffVerdict::NothingLarge { elapsed, largest } => {
                 match elapsed {
                     Some(change) => write!(f, "The program takes {}, but with", longer(change))?,
                     None => f.write_str("With")?,
                 }
-                f.write_str(
-                    " one run each these may be differences between runs, and none is large",
-                )
+                f.write_str(" one run each these may be differences between runs")?;
+                match largest {
+                    None => f.write_str(", and none is large"),
+                    Some(DiffChange { key, change_percent: Some(change), .. }) => {
+                        write!(f, "; the largest: {key}, {change:+.1} %")
+                    }
+                    Some(DiffChange { key, .. }) => write!(f, "; the largest: {key}, new"),
+                }
             }
             DiffVerdict::NothingCompared => f.write_str("Nothing could be compared"),
             DiffVerdict::NothingChanged { detectable_percent: Some(percent), runs } => write!(

@@ -147,10 +147,14 @@ pub enum Unreliable {
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DiffVerdict {
+    /// Both sides are one trace, and the same one.
+    SameTrace,
     /// One side has a single run, and no difference is larger than runs usually differ.
     NothingLarge {
         /// Change of the program's duration; `None` if it is not known.
         elapsed: Option<DiffChange>,
+        /// Change with the largest weight, if that is 10 % or more.
+        largest: Option<DiffChange>,
     },
     /// The sides have no value in common.
     NothingCompared,
