@@ -54,6 +54,56 @@ pub(crate) fn unit_per_second(series: &CounterSeries) -> String {
     format!("{}{}", printable(&series.unit), per_second(series))
 }
 
+/// Unit in which a report shows the values of a series.
+pub(crate) struct ShownUnit {
+    factor: f64,
+    pub(crate) name: String,
+    /// Writes a total, whose unit is not per second; `None` if it is in the unit of the values.
+    total: Option<fn(f64) -> String>,
+}
+
+impl ShownUnit {
+    /// Returns the unit of a series: growth of seconds is a share of a core, growth of bytes is in
+    /// the multiple that fits the largest value; all others are in the series' own.
+    pub(crate) fn new(series: &CounterSeries) -> ShownUnit {
+        let own = ShownUnit { factor: 1.0, name: unit(series), total: None };
+        if per_second(series).is_empty() {
+            return own;
+        }
+        let seconds = match series.interval_seconds {
+            seconds if seconds > 0.0 => seconds,
+            _ => 1.0,
+        };
+        match &*series.unit {
+            "s" => ShownUnit {
+                factor: 100.0 / seconds,
+                name: "% of a core".to_owned(),
+                total: Some(|total| format!("{} s", number(total))),
+            },
+            "By" | "B" | "bytes" => {
+                let most = (series.max.abs() / seconds).round() as u64;
+                let (_, multiple) = units::bytes_and_unit(most);
+                let names = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+                let power = names.iter().position(|name| *name == multiple).unwrap_or(0);
+                ShownUnit {
+                    factor: 1.0 / seconds / 1024_f64.powi(power as i32),
+                    name: format!("{multiple}/s"),
+                    total: Some(|total| units::bytes(total.max(0.0).round() as u64)),
+                }
+            }
+            _ => own,
+        }
+    }
+
+    pub(crate) fn value(&self, value: f64) -> String {
+        number(value * self.factor)
+    }
+
+    pub(crate) fn total(&self, total: f64) -> String {
+        self.total.map_or_else(|| number(total), |write| write(total))
+    }
+}
+
 /// Returns `/s` for a series that is shown as its growth per second, else an empty text.
 pub(crate) fn per_second(series: &CounterSeries) -> &'static str {
     if series.kind.is_rate() && !series.total_is_level() { "/s" } else { "" }

@@ -2,7 +2,8 @@
 //!
 //! Texts are in double quotes, and characters that would end a line, move the cursor or end the
 //! quotes are escaped like in Rust: `\n`, `\"`, `\u{7f}`. Values of enumerations are shown by name,
-//! if they have one. A unit follows a number if the catalog knows it (`RangeLength=1288 B`).
+//! if they have one. A unit follows a number if the catalog knows it (`RangeLength=1288 B`), and a
+//! duration has the unit that fits, with all its digits (`DurationNs=148.008512 ms`).
 //! Descriptions in streams cannot express units. There the unit is part of a name (`milliseconds`)
 //! or a separate field (`DisplayUnits` of counters, `unit` of metrics), and shown as such.
 
@@ -11,7 +12,8 @@ use crate::json::Json;
 use crate::long::{cut, is_all_empty, missing};
 use crate::plain::float;
 use crate::shape::{Name, Names};
-use nettrace_parser::{Event, FieldValue, Value};
+use crate::units;
+use nettrace_parser::{Event, FieldValue, Unit, Value};
 use std::io::Write;
 
 /// Writes payloads as text.
@@ -101,11 +103,23 @@ fn value_text(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
     if let Some(unit) = name.unit
         && !matches!(value, Value::Absent | Value::Array(_) | Value::Object(_))
     {
+        if let (Unit::Nanoseconds, Some(nanos)) = (unit, whole(value)) {
+            return out.raw(&units::exact_duration(nanos));
+        }
         bare(out, value, name);
         out.push(b' ');
         return out.raw(unit.symbol());
     }
     bare(out, value, name);
+}
+
+/// Returns a number that is whole and not negative.
+fn whole(value: &Value<'_>) -> Option<u64> {
+    match value {
+        // `{}` writes all digits of a whole number, and no point.
+        Value::F64(number) => number.to_string().parse().ok(),
+        value => value.as_u64(),
+    }
 }
 
 /// Writes a value without its unit.

@@ -1,7 +1,7 @@
-//! Formats quantities for people, equally in every locale, for reports and the sentences of the
-//! summary.
+//! Formats quantities for people, in reports and in the sentences of the summary. The format does
+//! not depend on the locale.
 
-/// Formats a number with separators: `1,234,567`.
+/// Formats a count with separators: `1,234,567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -14,7 +14,7 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// Formats a number with `digits` decimals: `22,177.5`.
+/// Formats a number with `digits` decimals and separators: `22,177.5`.
 pub fn decimal(number: f64, digits: usize) -> String {
     let text = format!("{number:.digits$}");
     let (sign, text) = text.strip_prefix('-').map_or(("", &*text), |text| ("-", text));
@@ -25,7 +25,7 @@ pub fn decimal(number: f64, digits: usize) -> String {
     format!("{sign}{whole}{point}{fraction}")
 }
 
-/// Formats a number with its noun: `1 event`, `2 events`, `2 processes`.
+/// Formats a count and its noun: `1 event`, `2 events`, `2 processes`.
 pub fn counted(number: u64, noun: &str) -> String {
     let ending = match number {
         1 => "",
@@ -131,6 +131,23 @@ pub fn short_duration(nanos: u64) -> String {
     }
 }
 
+/// Formats a duration in nanoseconds with all its digits, in a fitting unit: `148.008512 ms`.
+pub fn exact_duration(nanos: u64) -> String {
+    let (unit, name) = match nanos {
+        0..1_000 => return format!("{nanos} ns"),
+        1_000..1_000_000 => (1_000, "µs"),
+        1_000_000..1_000_000_000 => (1_000_000, "ms"),
+        _ => (1_000_000_000, "s"),
+    };
+    let [whole, rest] =
+        [nanos.checked_div(unit), nanos.checked_rem(unit)].map(Option::unwrap_or_default);
+    // The digits after the point are those after the first one of 1,000,000 + the rest.
+    let digits = rest.saturating_add(unit).to_string();
+    let digits = digits.get(1..).unwrap_or_default().trim_end_matches('0');
+    let point = if digits.is_empty() { "" } else { "." };
+    format!("{}{point}{digits} {name}", count(whole))
+}
+
 /// Formats a duration as [`duration`] does, with a minus sign if it is negative.
 pub fn signed_duration(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
@@ -213,6 +230,8 @@ mod tests {
         for (nanos, text) in cases {
             assert_eq!(short_duration(nanos), text);
         }
+        let exact = [999, 1_500, 148_008_512, 2_000_000_000].map(exact_duration);
+        assert_eq!(exact, ["999 ns", "1.5 µs", "148.008512 ms", "2 s"]);
         let sizes = [1023, 1024, 307_302, 1_048_000, 30_723_276, u64::MAX];
         let texts = ["1,023 B", "1.00 KiB", "300 KiB", "1,023 KiB", "29.3 MiB", "16,384 PiB"];
         assert_eq!(sizes.map(short_bytes), texts);

@@ -1,7 +1,7 @@
 // The view of counters.
 import { chart } from './chart.mjs';
 import { el } from './dom.mjs';
-import { formatCount, formatValue } from './format.mjs';
+import { formatCount, formatMeasured, formatValue, hasFittingUnit } from './format.mjs';
 import { counterName } from './lanes.mjs';
 import { none, thinned } from './notices.mjs';
 import { isWithin, maxOf, minOf } from './ranges.mjs';
@@ -36,7 +36,7 @@ export function countersView(trace, route, range, extent) {
     title: key[0].toUpperCase() + key.slice(1),
     number: true,
     value: (row) => row[key],
-    text: (row) => formatValue(row[key]),
+    text: (row) => (hasFittingUnit(row) ? formatMeasured(row[key], row) : formatValue(row[key])),
   });
   return el(
     'div',
@@ -48,7 +48,7 @@ export function countersView(trace, route, range, extent) {
       columns: [
         { title: 'Counter', value: (row) => row.title },
         { title: 'Provider', value: (row) => row.provider },
-        { title: 'Unit', value: (row) => row.unit },
+        { title: 'Unit', value: (row) => (hasFittingUnit(row) ? '' : row.unit) },
         { title: 'Values', number: true, value: (row) => row.count, text: (row) => formatCount(row.count) },
         number('min'),
         number('mean'),
@@ -72,8 +72,8 @@ export function countersView(trace, route, range, extent) {
               points: row.points.map((point) => ({ at: point.ts_ns, value: point.value })),
               range: shown,
               height: 84,
-              unit: (value) => `${formatValue(value)} ${row.unit || ''}`,
-              label: `${row.title}: from ${formatValue(row.min)} to ${formatValue(row.max)} ${row.unit || ''}`,
+              unit: (value) => formatMeasured(value, row),
+              label: `${row.title}: from ${formatMeasured(row.min, row)} to ${formatMeasured(row.max, row)}`,
               fill: 'counter',
             }),
           ),

@@ -60,8 +60,35 @@ export function formatBytes(bytes) {
   return unit === 0 ? `${formatCount(value)} B` : `${formatDecimal(value, 1)} ${units[unit]}`;
 }
 
-// Returns a value of any unit. Whole numbers have no decimals.
-export const formatValue = (number) => formatDecimal(number, Number.isInteger(number) || Math.abs(number) >= 1000 ? 0 : 2);
+// Returns a value of any unit. Whole numbers have no decimals, others at least three digits that matter: `1,234`, `12.35`, `0.000246`.
+export function formatValue(number) {
+  if (Number.isFinite(number) && number !== 0 && Math.abs(number) < 1) return String(Number(number.toPrecision(3)));
+  return formatDecimal(number, Number.isInteger(number) || Math.abs(number) >= 1000 ? 0 : 2);
+}
+
+// Nanoseconds of the units of durations.
+const NANOS = new Map([
+  ['s', 1e9],
+  ['ms', 1e6],
+  ['us', 1e3],
+  ['µs', 1e3],
+  ['ns', 1],
+]);
+const BYTES = ['By', 'B', 'bytes'];
+
+// Tells whether values of a counter are shown in a fitting unit instead of that of the counter.
+export const hasFittingUnit = ({ unit }) => NANOS.has(unit) || BYTES.includes(unit);
+
+// Returns a value of a counter with its unit: durations and sizes in the one that fits, growth of seconds as a share of a core.
+export function formatMeasured(value, series) {
+  if (!Number.isFinite(value)) return '–';
+  if (!hasFittingUnit(series)) return `${formatValue(value)} ${series.unit || ''}`.trim();
+  const isRate = series.kind === 'counter' || series.kind === 'increment';
+  const perSecond = isRate ? value / (series.interval_seconds > 0 ? series.interval_seconds : 1) : value;
+  if (BYTES.includes(series.unit)) return formatBytes(perSecond) + (isRate ? '/s' : '');
+  const nanos = perSecond * NANOS.get(series.unit);
+  return isRate ? `${formatDecimal(nanos / 1e7, 1)} % of a core` : formatNanos(nanos);
+}
 
 export const formatPercent = (share) => (Number.isFinite(share) ? `${formatDecimal(share, 1)} %` : '–');
 

@@ -1,5 +1,5 @@
 // The lanes of the time line.
-import { formatNanos, formatBytes, formatCount, formatDecimal, formatPercent, formatValue } from './format.mjs';
+import { formatNanos, formatBytes, formatCount, formatDecimal, formatMeasured, formatPercent, formatValue, hasFittingUnit } from './format.mjs';
 import { occurrences } from './query.mjs';
 import { columnsOf, eachSample, maxOf } from './ranges.mjs';
 import { allocKind, bins } from './sums.mjs';
@@ -252,7 +252,7 @@ export function counterLane(trace, number) {
     colours: ['counter'],
     names: [series.name],
     line,
-    unit: (value) => `${formatValue(value)} ${series.unit || ''}`,
-    most: formatValue,
+    unit: (value) => formatMeasured(value, series),
+    most: (value) => (hasFittingUnit(series) ? formatMeasured(value, series) : formatValue(value)),
   };
 }

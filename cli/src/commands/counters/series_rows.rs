@@ -92,12 +92,14 @@ pub(super) fn row(group: &Group, line: &[&LiveSeries]) -> SeriesRow {
     }
 }
 
-/// Returns a value and its unit. Bytes are in the fitting multiple, such as `1.5` and `MiB`.
+/// Returns a value and its unit. Bytes are in the fitting multiple, such as `1.5` and `MiB`;
+/// growth of seconds is a share of a core.
 fn scaled(series: &CounterSeries, value: f64) -> (String, String) {
     let unit = unit_per_second(series);
     let bytes = match series.unit.as_str() {
         "By" | "B" | "bytes" => value,
         "MB" => value * 1e6,
+        "s" if unit == "s/s" => return (number(value * 100.0), "% of a core".to_owned()),
         _ => return (number(value), unit),
     };
     if !bytes.is_finite() {

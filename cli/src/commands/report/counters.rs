@@ -5,7 +5,7 @@ use super::words::prose;
 use crate::args::{CounterFormat, CounterFormatArgs};
 use crate::context::Context;
 use crate::counter_lines::ndjson;
-use crate::counter_text::{name_to_cut, number, short_tags, to_cut, unit};
+use crate::counter_text::{ShownUnit, name_to_cut, number, short_tags, to_cut};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::{printable, printable_lines};
@@ -74,13 +74,14 @@ fn table(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
         first(context, group, usize::MAX).table([
             left("", 0, 0).fill(&|_| "".into()),
             right("VALUES", 7, 6).fill(&|series| units::count(series.values).into()),
-            right("TOTAL", 12, 5)
-                .fill(&|series| series.total.map_or_else(String::new, number).into()),
-            right("MIN", 12, 3).fill(&|series| number(series.min).into()),
-            right("MEAN", 12, 0).fill(&|series| number(series.mean).into()),
-            right("MAX", 12, 2).fill(&|series| number(series.max).into()),
-            right("LAST", 12, 1).fill(&|series| number(series.last).into()),
-            left("UNIT", 4, 0).fill(&|series| unit(series).into()),
+            right("TOTAL", 12, 5).fill(&|series| {
+                series.total.map_or_else(String::new, |it| ShownUnit::new(series).total(it)).into()
+            }),
+            right("MIN", 12, 3).fill(&|series| ShownUnit::new(series).value(series.min).into()),
+            right("MEAN", 12, 0).fill(&|series| ShownUnit::new(series).value(series.mean).into()),
+            right("MAX", 12, 2).fill(&|series| ShownUnit::new(series).value(series.max).into()),
+            right("LAST", 12, 1).fill(&|series| ShownUnit::new(series).value(series.last).into()),
+            left("UNIT", 4, 0).fill(&|series| ShownUnit::new(series).name.into()),
             left("TREND", 5, 4).fill(&|series| sparkline(&series.shape()).into()),
             left("COUNTER", 7, 0).fill(&|series| name_to_cut(series).into()),
         ])
