@@ -47,6 +47,9 @@ const IO_TYPES: [&str; 2] = ["Interop.Sys", "Interop.Winsock"];
 /// Time of one of the program's own methods, in nanoseconds where nothing else is said.
 #[derive(Debug, Default)]
 struct Method {
+    /// Samples of the method's row in the report, those in native calls for input and output among
+    /// them.
+    reported: Totals,
     nanos: u64,
     samples: u64,
     /// Number of samples that ran for certain; taking a lock counts as running.
@@ -221,11 +224,12 @@ impl OwnCode {
             }
             let Some(method) = place.method.filter(|_| !place.records) else { continue };
             let is_certain = place.compiles || how != Certainty::NativeCall;
+            let row = code.methods.entry(method).or_default();
+            row.reported.add(totals);
             // A native call for input or output probably waited.
             if !is_certain && place.does_io {
                 continue;
             }
-            let row = code.methods.entry(method).or_default();
             row.nanos = row.nanos.saturating_add(totals.weight);
             row.samples = row.samples.saturating_add(totals.samples);
             if is_certain {
@@ -352,7 +356,8 @@ impl OwnCode {
         let (method, (nanos, threads)) = most?;
         let share = percent(*nanos, trace_ns);
         let fact = Fact::SampledLockWaits {
-            waited: Number::nanos(*nanos).estimated().in_member("methods[].self_ns"),
+            // The report's row has all waits of the method, such as the holder's sleep.
+            waited: Number::nanos(*nanos).estimated(),
             threads: Number::count(threads.len() as u64, Unit::Threads),
             place: own.place(resolved.frame(*method)?),
             is_holder_asleep: self.sleeps.contains_key(method),
@@ -381,14 +386,15 @@ impl OwnCode {
         if !is_much || !is_enough && !is_short {
             return None;
         }
-        let native = row.samples.saturating_sub(row.certain);
+        let native = row.reported.samples.saturating_sub(row.certain);
         // Spinning takes processor time, too, so a method is notable only beside it.
         let spinning = notable_spinning(self.spun_idly, self.nanos);
         let all = self.nanos.saturating_add(spinning.unwrap_or(0));
         if percent(row.nanos, all) < MIN_METHOD_PERCENT {
             return None;
         }
-        let share = Number::share(row.nanos, self.nanos, Base::Running).estimated();
+        let reported = row.reported;
+        let share = Number::share(reported.weight, self.nanos, Base::Running).estimated();
         let is_most = |nanos: u64| nanos.saturating_mul(2) >= row.nanos;
         let dynamic = match percent(row.emitting, row.nanos) >= MIN_CALL_PERCENT {
             true => dynamic_methods(resolved),
@@ -396,10 +402,16 @@ impl OwnCode {
         };
         let samples = |count: u64| Number::count(count, Unit::Samples);
         let limit = ProcessorLimit::below(self.untold, resolved.model());
+        let frame = resolved.frame(*method)?;
+        let in_row = |number: Number, member| match is_compiled_handler(frame) {
+            // The framework made it around the program's code, so `--my-code` leaves it out.
+            true => number,
+            false => number.in_member(member),
+        };
         let fact = Fact::OwnMethod {
-            ran: Number::nanos(row.nanos).estimated().in_member("methods[].self_ns"),
-            share: share.in_member("methods[].self_percent"),
-            samples: samples(row.samples).in_member("methods[].self_samples"),
+            ran: in_row(Number::nanos(reported.weight).estimated(), "methods[].self_ns"),
+            share: in_row(share, "methods[].self_percent"),
+            samples: in_row(samples(reported.samples), "methods[].self_samples"),
             native_samples: (is_enough && native > row.certain).then(|| samples(native)),
             idle_spinning: spinning
                 .map(|nanos| Number::nanos(nanos).estimated().in_member("idle_spinning_ns")),
@@ -407,7 +419,7 @@ impl OwnCode {
             may_have_run: limit.map(|_| Number::nanos(self.untold).estimated()),
             processors_can: limit
                 .map(|limit| Number::nanos(limit.most_ns).in_member("processor_limit.most_ns")),
-            place: own.place(resolved.frame(*method)?),
+            place: own.place(frame),
             is_few: !is_enough,
             called_by: match (is_most(row.finalizing), is_most(row.in_timers)) {
                 (true, _) => Some(MethodCaller::Finalizer),
