@@ -3,7 +3,6 @@
 use super::findings::{count, duration};
 use super::frames::name;
 use crate::fact::{Fact, Number, WaitCall};
-use nettrace_export::units;
 
 /// Writes the sentence of [`Fact::Waiting`].
 pub(super) fn waiting(fact: &Fact) -> String {
@@ -38,7 +37,12 @@ pub(super) fn waiting(fact: &Fact) -> String {
             duration(ran)
         )
     });
-    format!("{who} {time} in {calls}{unknown}, called by {}", name(place))
+    format!("{who} {time} in {calls}, called by {}{unknown}", name(place))
+}
+
+/// Writes a time with three digits that matter.
+fn time(nanos: u64) -> String {
+    duration(&Number::nanos(nanos))
 }
 
 /// Writes a call with its time, if that is given, and the part of it in native calls.
@@ -48,9 +52,9 @@ fn call(call: &WaitCall, nanos: Option<u64>) -> String {
     let native = match *native {
         0 => None,
         _ if is_all => Some("in a native call: it ran or waited".to_owned()),
-        part => Some(format!("{} of it in native calls: it ran or waited", units::duration(part))),
+        part => Some(format!("{} of it in native calls: it ran or waited", time(part))),
     };
-    let parts: Vec<String> = nanos.map(units::duration).into_iter().chain(native).collect();
+    let parts: Vec<String> = nanos.map(time).into_iter().chain(native).collect();
     match parts.is_empty() {
         true => name.clone(),
         false => format!("{name} ({})", parts.join(", ")),
