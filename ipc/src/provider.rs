@@ -57,7 +57,7 @@ impl Level {
         ALL.into_iter().find(|level| level.number() == number)
     }
 
-    /// Returns that of two levels which lets more events pass. Level 0 lets all pass.
+    /// Returns the level of two that lets more events pass. Level 0 lets all pass.
     fn or(self, other: Level) -> Level {
         match (self, other) {
             (Level::LogAlways, _) | (_, Level::LogAlways) => Level::LogAlways,

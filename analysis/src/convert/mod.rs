@@ -185,7 +185,7 @@ impl ConvertOptions {
     }
 }
 
-/// Returns those of `kinds` that the trace has. If two kinds show the same thing, returns only one
+/// Returns the kinds among `kinds` that the trace has. If two kinds show the same thing, returns only one
 /// of them (`Kind::is_represented`).
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use super::own_code::OwnCode;
 use super::own_events::{self, OwnEvents};
 use super::pool::PoolLoad;
 use super::running::RunningFindings;
-use super::waiting::Waiting;
+use super::waiting::OwnWaits;
 use super::{compiled, exceptions, queries, requests, threads, waits};
 use crate::document::SCHEMA;
 use crate::fact::{Advice, Base, Fact, Number, Place, ProcessEnd, TraceSubject, Unit};
@@ -322,7 +322,7 @@ fn findings(
         &load,
         code.blocked_workers(resolved).or_else(|| Blocked::by_events(&reports.waits, &own)),
     );
-    let waiting = Waiting::new(resolved, &own);
+    let waiting = OwnWaits::new(resolved, &own);
     let has_tasks = reports.subjects.contains_key(&TraceSubject::Tasks);
     let methods = waiting.methods(resolved, &own, duration_ns, has_tasks, starvation.is_some());
     let found = [

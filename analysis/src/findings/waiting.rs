@@ -66,17 +66,17 @@ const NATIVE: [&str; 5] =
 
 /// Time of one thread in one method, in nanoseconds where nothing else is said.
 #[derive(Debug, Default)]
-struct Stay {
+struct ThreadWaits {
     /// Number of samples that waited or were in native calls.
     samples: u64,
     /// Time of waits and native calls.
     waited: u64,
-    calls: BTreeMap<String, Call>,
+    calls: BTreeMap<String, CallTimes>,
 }
 
 /// Time in a call, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default)]
-struct Call {
+struct CallTimes {
     all: u64,
     /// Time of waits and native calls.
     waited: u64,
@@ -86,7 +86,7 @@ struct Call {
 
 /// What the frames of a stack tell about a wait.
 #[derive(Debug, Clone, Default)]
-struct Waits {
+struct CallWaits {
     /// The innermost own method.
     method: Option<FrameHandle>,
     /// Public name of the call of other code that the method makes; empty if it makes none.
@@ -104,29 +104,29 @@ struct Waits {
     may_wait: bool,
 }
 
-impl Call {
-    fn add(&mut self, other: Call) {
+impl CallTimes {
+    fn add(&mut self, other: CallTimes) {
         self.all = self.all.saturating_add(other.all);
         self.waited = self.waited.saturating_add(other.waited);
         self.native = self.native.saturating_add(other.native);
     }
 }
 
-impl Waits {
-    fn new(resolved: &Resolved<'_>, own: &OwnModules, stack: StackHandle) -> Waits {
+impl CallWaits {
+    fn new(resolved: &Resolved<'_>, own: &OwnModules, stack: StackHandle) -> CallWaits {
         let handles = resolved.frames(stack);
         let frames = || handles.iter().filter_map(|frame| resolved.frame(*frame));
         let is_below = |names: &[&str], frame: &Frame| {
             names.iter().any(|name| frame.namespace.starts_with(name))
         };
-        let mut waits = Waits {
+        let mut waits = CallWaits {
             is_main: frames().next_back().is_some_and(|root| is_main_method(root)),
             is_in_pool: is_pool_worker(handles, resolved),
             is_recording: frames().any(|frame| is_for_recording(frame)),
             is_server: frames().any(|frame| {
                 frame.type_name == "SocketAsyncEngine" || ACCEPTS.contains(&&*public_call(frame))
             }),
-            ..Waits::default()
+            ..CallWaits::default()
         };
         let Some(at) = handles.iter().position(|frame| own.has(resolved, *frame)) else {
             return waits;
@@ -160,8 +160,8 @@ fn is_main_method(frame: &Frame) -> bool {
 
 /// Samples of waits and native calls, added up by thread and own method.
 #[derive(Debug, Default)]
-pub(super) struct Waiting {
-    stays: BTreeMap<(FrameHandle, ThreadHandle), Stay>,
+pub(super) struct OwnWaits {
+    stays: BTreeMap<(FrameHandle, ThreadHandle), ThreadWaits>,
     /// Time of each thread.
     threads: BTreeMap<ThreadHandle, u64>,
     main: BTreeSet<ThreadHandle>,
@@ -173,23 +173,29 @@ pub(super) struct Waiting {
     sampled: u64,
 }
 
-impl Waiting {
-    pub(super) fn new(resolved: &Resolved<'_>, own: &OwnModules) -> Waiting {
-        let mut waiting = Waiting::default();
-        let mut places: HashMap<StackHandle, Waits> = HashMap::new();
+impl OwnWaits {
+    pub(super) fn new(resolved: &Resolved<'_>, own: &OwnModules) -> OwnWaits {
+        let mut waiting = OwnWaits::default();
+        let mut places: HashMap<StackHandle, CallWaits> = HashMap::new();
         let rows = resolved.profile().rows();
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             if !resolved.admits(key.stack, key.mode) {
                 continue;
             }
             let place =
-                places.entry(key.stack).or_insert_with(|| Waits::new(resolved, own, key.stack));
+                places.entry(key.stack).or_insert_with(|| CallWaits::new(resolved, own, key.stack));
             waiting.add(resolved, place, key, totals);
         }
         waiting
     }
 
-    fn add(&mut self, resolved: &Resolved<'_>, place: &Waits, key: &ProfileKey, totals: &Totals) {
+    fn add(
+        &mut self,
+        resolved: &Resolved<'_>,
+        place: &CallWaits,
+        key: &ProfileKey,
+        totals: &Totals,
+    ) {
         self.sampled = self.sampled.saturating_add(totals.samples);
         let of_thread = self.threads.entry(key.thread).or_default();
         *of_thread = of_thread.saturating_add(totals.weight);
@@ -241,7 +247,7 @@ impl Waiting {
         has_tasks: bool,
         has_starvation: bool,
     ) -> Vec<Finding> {
-        let mut methods: BTreeMap<FrameHandle, Vec<(ThreadHandle, &Stay)>> = BTreeMap::new();
+        let mut methods: BTreeMap<FrameHandle, Vec<(ThreadHandle, &ThreadWaits)>> = BTreeMap::new();
         for ((method, thread), stay) in &self.stays {
             let is_entry = resolved.frame(*method).is_some_and(|frame| is_main_method(frame));
             let is_server = self.is_server && is_entry && self.main.contains(thread);
@@ -267,11 +273,11 @@ impl Waiting {
         resolved: &Resolved<'_>,
         own: &OwnModules,
         method: FrameHandle,
-        stays: &[(ThreadHandle, &Stay)],
+        stays: &[(ThreadHandle, &ThreadWaits)],
         has_tasks: bool,
     ) -> Option<Finding> {
-        let mut sums: BTreeMap<&str, Call> = BTreeMap::new();
-        let (mut whole, mut of_threads, mut longest) = (Call::default(), 0_u64, 0_u64);
+        let mut sums: BTreeMap<&str, CallTimes> = BTreeMap::new();
+        let (mut whole, mut of_threads, mut longest) = (CallTimes::default(), 0_u64, 0_u64);
         for (thread, stay) in stays {
             let of_thread = self.threads.get(thread).copied().unwrap_or(0);
             of_threads = of_threads.saturating_add(of_thread);
@@ -283,7 +289,7 @@ impl Waiting {
         }
         // Where a call runs for long, too, all of its time counts.
         let is_waiting = percent(whole.waited, whole.all) >= MIN_WAITING_PERCENT;
-        let time = |call: Call| if is_waiting { call.waited } else { call.all };
+        let time = |call: CallTimes| if is_waiting { call.waited } else { call.all };
         let spent = time(whole);
         let mut calls: Vec<WaitCall> = sums
             .into_iter()

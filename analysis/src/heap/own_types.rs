@@ -54,7 +54,7 @@ impl HeapReport {
 }
 
 impl HeapDiff {
-    /// Returns those of the program's own types that have grown most, if the growth is large: at
+    /// Returns the program's own types that have grown most, if the growth is large: at
     /// most three, the largest growth first.
     pub fn grown_own_types(&self) -> Vec<&HeapTypeDiff> {
         let grown = self.types.iter().filter(|row| {
