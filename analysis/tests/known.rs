@@ -359,7 +359,7 @@ fn the_first_sentences_name_the_programs_own_method_and_what_it_does_wrong() {
             "blockingpool",
             "Sync.Wait",
             None,
-            &["starved", "grew from 4 to 26", "blocked 58.2", "in Task.Wait under"],
+            &["starved", "grew from 4 to 26", "blocked 58.3", "in Task.Wait under"],
         ),
         (
             "compile",
