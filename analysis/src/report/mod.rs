@@ -107,6 +107,7 @@ pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};
 pub use logs::{
     LogFilter, LogLevel, LogLevelCount, LogRow, LogTemplate, LoggerCount, Logs, LogsReport,
 };
+#[cfg(feature = "page")]
 pub(crate) use message_group::group_of;
 pub use modules::{ModuleKind, ModuleRow, Modules, ModulesReport};
 pub(crate) use occurrence::Occurrence;
@@ -119,7 +120,9 @@ pub use series::SeriesPoint;
 pub use set::{Reports, Resolving};
 pub use sql::{Sql, SqlPlace, SqlReport, SqlRequests, SqlSource, SqlStatement};
 pub use stack_rows::StackRow;
-pub(crate) use stack_rows::{guessed_of, is_dispatch, shared_frames};
+#[cfg(feature = "page")]
+pub(crate) use stack_rows::is_dispatch;
+pub(crate) use stack_rows::{guessed_of, shared_frames};
 pub use startup::{Startup, StartupReport};
 pub use stuck::StuckThread;
 pub(crate) use stuck::StuckThreads;
