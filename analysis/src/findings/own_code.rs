@@ -47,9 +47,9 @@ const IO_TYPES: [&str; 2] = ["Interop.Sys", "Interop.Winsock"];
 /// Time of one of the program's own methods, in nanoseconds where nothing else is said.
 #[derive(Debug, Default)]
 struct Method {
-    /// Samples of the method's row in the report, those in native calls for input and output among
-    /// them.
-    reported: Totals,
+    /// Number of samples of the method's row in the report, which has native calls for input and
+    /// output, too.
+    reported_samples: u64,
     nanos: u64,
     samples: u64,
     /// Number of samples that ran for certain; taking a lock counts as running.
@@ -225,7 +225,7 @@ impl OwnCode {
             let Some(method) = place.method.filter(|_| !place.records) else { continue };
             let is_certain = place.compiles || how != Certainty::NativeCall;
             let row = code.methods.entry(method).or_default();
-            row.reported.add(totals);
+            row.reported_samples = row.reported_samples.saturating_add(totals.samples);
             // A native call for input or output probably waited.
             if !is_certain && place.does_io {
                 continue;
@@ -386,15 +386,14 @@ impl OwnCode {
         if !is_much || !is_enough && !is_short {
             return None;
         }
-        let native = row.reported.samples.saturating_sub(row.certain);
+        let native = row.samples.saturating_sub(row.certain);
         // Spinning takes processor time, too, so a method is notable only beside it.
         let spinning = notable_spinning(self.spun_idly, self.nanos);
         let all = self.nanos.saturating_add(spinning.unwrap_or(0));
         if percent(row.nanos, all) < MIN_METHOD_PERCENT {
             return None;
         }
-        let reported = row.reported;
-        let share = Number::share(reported.weight, self.nanos, Base::Running).estimated();
+        let share = Number::share(row.nanos, self.nanos, Base::Running).estimated();
         let is_most = |nanos: u64| nanos.saturating_mul(2) >= row.nanos;
         let dynamic = match percent(row.emitting, row.nanos) >= MIN_CALL_PERCENT {
             true => dynamic_methods(resolved),
@@ -403,15 +402,17 @@ impl OwnCode {
         let samples = |count: u64| Number::count(count, Unit::Samples);
         let limit = ProcessorLimit::below(self.untold, resolved.model());
         let frame = resolved.frame(*method)?;
-        let in_row = |number: Number, member| match is_compiled_handler(frame) {
-            // The framework made it around the program's code, so `--my-code` leaves it out.
-            true => number,
-            false => number.in_member(member),
+        // The report's row has native calls for input and output, too, and there is no row for a
+        // handler that the framework compiled around the program's code.
+        let is_row = row.reported_samples == row.samples && !is_compiled_handler(frame);
+        let in_row = |number: Number, member| match is_row {
+            true => number.in_member(member),
+            false => number,
         };
         let fact = Fact::OwnMethod {
-            ran: in_row(Number::nanos(reported.weight).estimated(), "methods[].self_ns"),
+            ran: in_row(Number::nanos(row.nanos).estimated(), "methods[].self_ns"),
             share: in_row(share, "methods[].self_percent"),
-            samples: in_row(samples(reported.samples), "methods[].self_samples"),
+            samples: in_row(samples(row.samples), "methods[].self_samples"),
             native_samples: (is_enough && native > row.certain).then(|| samples(native)),
             idle_spinning: spinning
                 .map(|nanos| Number::nanos(nanos).estimated().in_member("idle_spinning_ns")),
