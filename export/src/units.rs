@@ -115,8 +115,8 @@ pub fn short_duration(nanos: u64) -> String {
             return format!("{}.{:02} {name}", hundredths / 100, hundredths % 100);
         }
         let (tenths, whole) = (rounded(nanos, unit / 10), rounded(nanos, unit));
-        let most = if name == "s" { 60 } else { 1_000 };
-        if tenths < 1_000 && whole < most {
+        let (most_tenths, most) = if name == "s" { (600, 60) } else { (1_000, 1_000) };
+        if tenths < most_tenths {
             return format!("{}.{} {name}", tenths / 10, tenths % 10);
         }
         if whole < most {
