@@ -82,6 +82,10 @@ fn subjects(kind: FindingKind) -> &'static [Subject] {
     }
 }
 
+/// Minimum ratio between the times of a method in one run of each side, for a finding about it to
+/// stand out.
+const MIN_RATIO_OF_ONE_RUN: f64 = 2.0;
+
 /// Returns whether a row about a finding of `traces` changed: that of its method, or one of its
 /// subjects. What has no row, such as a deadlock of sampled threads, counts as changed.
 fn has_changed(finding: &Finding, rows: &[DiffRow], traces: &[MeasuredTrace]) -> bool {
@@ -95,9 +99,13 @@ fn has_changed(finding: &Finding, rows: &[DiffRow], traces: &[MeasuredTrace]) ->
         let is_it = |row: &DiffRow| {
             let mut frames = traces.iter().filter_map(|trace| trace.methods.get(&row.key.name));
             matches!(row.key.subject, Subject::Method | Subject::MethodTotal)
-                && frames.any(|it| it.without_arguments() == place.frame.without_arguments())
+                && frames.any(|it| (it.without_arguments(), it.call) == method(place))
         };
-        return rows.iter().any(|row| row.is_changed && is_it(row));
+        let has_doubled = |row: &DiffRow| {
+            row.key.subject == Subject::MethodTotal
+                && row.old.max(row.new) >= row.old.min(row.new) * MIN_RATIO_OF_ONE_RUN
+        };
+        return rows.iter().any(|row| is_it(row) && (row.is_changed || has_doubled(row)));
     }
     let with_rows = |subject: &Subject| match subject {
         Subject::Cpu => None,
