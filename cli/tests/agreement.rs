@@ -410,18 +410,6 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
             }
             _ => doubts.same(text("text"), value, trace.number(words[1], pointer(about))),
         }
-        // The first number of the sentence is written as in the report.
-        let shown = nettrace(&[&words[..], &["-n", "3"]].concat());
-        let shown = if words[0] == "info" { nettrace(&words) } else { shown };
-        let number = text("text")
-            .split([' ', ':'])
-            .find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-        let is_shown = number.is_some_and(|number| shown.text().contains(number));
-        doubts.same(
-            &format!("`nettrace {}` does not show: {}", words.join(" "), text("text")),
-            is_shown.into(),
-            1,
-        );
     }
     let summary_page = nettrace(&[&trace.path]);
     let findings =

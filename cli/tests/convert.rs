@@ -103,7 +103,7 @@ fn nothing_is_overwritten_without_force() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let mut text = String::new();
     GzDecoder::new(&*fs::read(&out).unwrap()).read_to_string(&mut text).unwrap();
-    assert_eq!(text.lines().count(), 5);
+    assert_eq!(text.lines().count(), 6);
 }
 
 #[test]

@@ -154,7 +154,7 @@ mod unix {
         };
         let ran = nettrace(&["convert", text(&trace), "--format", "folded", "-o", text(&pipe)]);
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-        assert_eq!(reader.join().unwrap().lines().count(), 5);
+        assert_eq!(reader.join().unwrap().lines().count(), 6);
         assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
         assert_eq!(names_beside(&pipe), ["pipe", "samples.nettrace.gz"]);
     }
@@ -207,7 +207,7 @@ mod unix {
         let ran = nettrace(&["convert", text(&trace), "-o", text(&link), "--force"]);
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         assert_eq!(fs::read_link(&link).unwrap(), Path::new("old.folded"));
-        assert_eq!(fs::read_to_string(&old).unwrap().lines().count(), 5);
+        assert_eq!(fs::read_to_string(&old).unwrap().lines().count(), 6);
         assert_eq!(fs::metadata(&old).unwrap().mode() & 0o777, 0o600);
     }
 
@@ -270,7 +270,7 @@ mod unix {
         let run = |arguments: &[&str]| command(arguments).arg(&named).output().unwrap();
         assert_eq!(run(&["convert", "--format", "folded"]).status.code(), Some(0));
         let folded = trace.with_file_name(OsStr::from_bytes(b"a\xff\xfe.folded"));
-        assert_eq!(fs::read_to_string(&folded).unwrap().lines().count(), 5);
+        assert_eq!(fs::read_to_string(&folded).unwrap().lines().count(), 6);
         assert_eq!(run(&["info"]).status.code(), Some(0));
         let out = trace.with_file_name(OsStr::from_bytes(b"\xffb.folded"));
         let mut to = command(&["convert", "-o"]);
