@@ -86,8 +86,8 @@ fn goldens(trace: &str) -> HashMap<Key, Vec<Golden>> {
     goldens
 }
 
-/// Calls `with` for each event of a wanted provider that has a golden line. Returns the number of
-/// lines. Every line must have an event.
+/// Calls `with` for each event of the wanted providers and its golden line. Returns the number of
+/// golden lines, and fails if a golden line has no event.
 fn compare(wanted: impl Fn(&str) -> bool, mut with: impl FnMut(&Event<'_>, &Golden)) -> usize {
     let mut count = 0;
     for Trace { name, bytes, goldens } in traces() {

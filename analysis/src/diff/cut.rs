@@ -442,7 +442,7 @@ impl Cut {
         }
     }
 
-    /// Adds a number of events whose times are not known, all in the first slice.
+    /// Adds events of unknown time to the first slice.
     fn counted(&mut self, key: DiffKey, count: u64) {
         let sums = self.in_first_slice(count as f64);
         self.trace.counts.insert(key.clone(), count as f64);

@@ -105,7 +105,8 @@ fn steps(place: WaitPlace, space: &mut Space) -> (Vec<Step>, StackEnd) {
 struct Thread<'s> {
     stack: StackMemory<'s>,
     space: &'s Space,
-    /// Address in a file that must be read before unwinding can go on; `None` if there is none.
+    /// Memory address of mapped file content that unwinding needs and that was not read yet; `None`
+    /// if nothing is missing.
     missing: Option<u64>,
 }
 

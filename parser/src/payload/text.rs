@@ -39,8 +39,8 @@ impl<'r> Utf16<'r> {
         self.bytes
     }
 
-    /// Returns whether a zero unit or a count ends the text. Otherwise the payload's end cuts it
-    /// off.
+    /// Returns whether the text is complete: it has its closing zero, or as many units as its count
+    /// says. An incomplete text ends where the payload ends.
     pub fn is_terminated(&self) -> bool {
         self.is_terminated
     }

@@ -1,4 +1,4 @@
-//! Tests of events of the other writer of version 6, one-collect (FORMAT.md 15).
+//! Tests of the events that one-collect writes in version 6 (FORMAT.md 15).
 
 use crate::snapshot::read;
 use crate::streams::{event, events, opened, row};
