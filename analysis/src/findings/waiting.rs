@@ -71,7 +71,8 @@ struct ThreadWaits {
     samples: u64,
     /// Time of waits and native calls.
     waited: u64,
-    calls: BTreeMap<String, CallTimes>,
+    /// By the frame of other code that the method calls.
+    calls: BTreeMap<FrameHandle, CallTimes>,
 }
 
 /// Time in a call, in nanoseconds.
@@ -84,13 +85,51 @@ struct CallTimes {
     native: u64,
 }
 
+/// What the names of a frame tell about a wait.
+#[derive(Debug, Clone, Copy)]
+struct NameFacts {
+    is_own: bool,
+    is_main: bool,
+    is_recording: bool,
+    /// Whether the frame is that of a server's thread.
+    is_server: bool,
+    /// Whether the frame waits until somebody wants something.
+    is_idle: bool,
+    /// Whether the frame waits for the next work.
+    is_queue: bool,
+    /// Whether native code below the frame may wait.
+    may_wait: bool,
+}
+
+impl NameFacts {
+    fn new(resolved: &Resolved<'_>, own: &OwnModules, (at, frame): (u32, &Frame)) -> NameFacts {
+        let is_below = |names: &[&str]| names.iter().any(|name| frame.namespace.starts_with(name));
+        let type_name = frame.type_name.split('<').next().unwrap_or_default();
+        let call = public_call(frame);
+        let accepts = ACCEPTS.contains(&&*call);
+        NameFacts {
+            is_own: own.has(resolved, FrameHandle(at)),
+            is_main: is_main_method(frame),
+            is_recording: is_for_recording(frame),
+            is_server: accepts || type_name == "SocketAsyncEngine",
+            is_idle: accepts || is_below(&HOSTS),
+            is_queue: is_below(&QUEUES)
+                && !GROUPS.contains(&type_name)
+                && !frame.bare_method().contains("Add"),
+            may_wait: is_below(&NATIVE)
+                || frame.type_name.starts_with("Interop")
+                || frame.method.starts_with("IL_STUB_PInvoke"),
+        }
+    }
+}
+
 /// What the frames of a stack tell about a wait.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct CallWaits {
     /// The innermost own method.
     method: Option<FrameHandle>,
-    /// Public name of the call of other code that the method makes; empty if it makes none.
-    call: String,
+    /// The frame of other code that the method calls; `None` if it calls none.
+    call: Option<FrameHandle>,
     is_main: bool,
     is_in_pool: bool,
     is_recording: bool,
@@ -113,43 +152,46 @@ impl CallTimes {
 }
 
 impl CallWaits {
-    fn new(resolved: &Resolved<'_>, own: &OwnModules, stack: StackHandle) -> CallWaits {
-        let handles = resolved.frames(stack);
-        let frames = || handles.iter().filter_map(|frame| resolved.frame(*frame));
-        let is_below = |names: &[&str], frame: &Frame| {
-            names.iter().any(|name| frame.namespace.starts_with(name))
+    fn new(resolved: &Resolved<'_>, names: &[NameFacts], stack: StackHandle) -> CallWaits {
+        let frames = resolved.frames(stack);
+        let facts = |frames: &[FrameHandle], is_it: fn(&NameFacts) -> bool| {
+            frames.iter().filter_map(|frame| names.get(frame.index())).any(is_it)
         };
+        let fact = |frame: &FrameHandle| names.get(frame.index());
         let mut waits = CallWaits {
-            is_main: frames().next_back().is_some_and(|root| is_main_method(root)),
-            is_in_pool: is_pool_worker(handles, resolved),
-            is_recording: frames().any(|frame| is_for_recording(frame)),
-            is_server: frames().any(|frame| {
-                frame.type_name == "SocketAsyncEngine" || ACCEPTS.contains(&&*public_call(frame))
-            }),
+            is_main: frames.last().and_then(fact).is_some_and(|root| root.is_main),
+            is_in_pool: is_pool_worker(frames, resolved),
+            is_recording: facts(frames, |frame| frame.is_recording),
+            is_server: facts(frames, |frame| frame.is_server),
             ..CallWaits::default()
         };
-        let Some(at) = handles.iter().position(|frame| own.has(resolved, *frame)) else {
-            return waits;
-        };
-        waits.method = handles.get(at).copied();
-        let inner = handles.get(..at).unwrap_or_default();
-        let inner = || inner.iter().filter_map(|frame| resolved.frame(*frame));
-        let Some(outermost) = inner().next_back() else { return waits };
-        waits.call = public_call(outermost);
-        let type_name = outermost.type_name.split('<').next().unwrap_or_default();
-        waits.is_idle = inner().any(|frame| ACCEPTS.contains(&&*public_call(frame)))
-            || waits.call.starts_with("Thread.Join")
-            || inner().any(|frame| is_below(&HOSTS, frame));
-        waits.is_queue = is_below(&QUEUES, outermost)
-            && !GROUPS.contains(&type_name)
-            && !outermost.bare_method().contains("Add");
-        waits.may_wait = inner().any(|frame| {
-            is_below(&NATIVE, frame)
-                || frame.type_name.starts_with("Interop")
-                || frame.method.starts_with("IL_STUB_PInvoke")
-        });
+        let at = frames.iter().position(|frame| fact(frame).is_some_and(|frame| frame.is_own));
+        let Some(at) = at else { return waits };
+        waits.method = frames.get(at).copied();
+        let inner = frames.get(..at).unwrap_or_default();
+        let Some(outermost) = inner.last() else { return waits };
+        waits.call = Some(*outermost);
+        let is_join = resolved
+            .frame(*outermost)
+            .is_some_and(|frame| frame.type_name == "Thread" && frame.method.starts_with("Join"));
+        waits.is_idle = is_join || facts(inner, |frame| frame.is_idle);
+        waits.is_queue = fact(outermost).is_some_and(|frame| frame.is_queue);
+        waits.may_wait = facts(inner, |frame| frame.may_wait);
         waits
     }
+}
+
+/// Adds up calls by their public names: several internal methods may stand behind one.
+fn by_name(
+    resolved: &Resolved<'_>,
+    calls: &BTreeMap<FrameHandle, CallTimes>,
+) -> BTreeMap<String, CallTimes> {
+    let mut sums: BTreeMap<String, CallTimes> = BTreeMap::new();
+    for (frame, call) in calls {
+        let name = resolved.frame(*frame).map_or_else(String::new, |frame| public_call(frame));
+        sums.entry(name).or_default().add(*call);
+    }
+    sums
 }
 
 /// Returns whether a frame is the main method, or the method that the compiler makes to wait for an
@@ -176,14 +218,19 @@ pub(super) struct OwnWaits {
 impl OwnWaits {
     pub(super) fn new(resolved: &Resolved<'_>, own: &OwnModules) -> OwnWaits {
         let mut waiting = OwnWaits::default();
+        // Stacks are many and deep, so each name is looked at once.
+        let all = (0_u32..).zip(resolved.all_frames());
+        let names: Vec<NameFacts> =
+            all.map(|(at, frame)| NameFacts::new(resolved, own, (at, frame))).collect();
         let mut places: HashMap<StackHandle, CallWaits> = HashMap::new();
         let rows = resolved.profile().rows();
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             if !resolved.admits(key.stack, key.mode) {
                 continue;
             }
-            let place =
-                places.entry(key.stack).or_insert_with(|| CallWaits::new(resolved, own, key.stack));
+            let place = *places
+                .entry(key.stack)
+                .or_insert_with(|| CallWaits::new(resolved, &names, key.stack));
             waiting.add(resolved, place, key, totals);
         }
         waiting
@@ -192,7 +239,7 @@ impl OwnWaits {
     fn add(
         &mut self,
         resolved: &Resolved<'_>,
-        place: &CallWaits,
+        place: CallWaits,
         key: &ProfileKey,
         totals: &Totals,
     ) {
@@ -220,15 +267,13 @@ impl OwnWaits {
             None => false,
         };
         let is_native = how == Some(Certainty::NativeCall) && place.may_wait;
-        if place.is_idle || is_for_work || place.call.is_empty() {
-            return;
-        }
+        let Some(call) = place.call.filter(|_| !place.is_idle && !is_for_work) else { return };
         let stay = self.stays.entry((method, key.thread)).or_default();
         if what.is_some() || is_native {
             stay.samples = stay.samples.saturating_add(totals.samples);
             stay.waited = stay.waited.saturating_add(totals.weight);
         }
-        let call = stay.calls.entry(place.call.clone()).or_default();
+        let call = stay.calls.entry(call).or_default();
         call.all = call.all.saturating_add(totals.weight);
         if what.is_some() || is_native {
             call.waited = call.waited.saturating_add(totals.weight);
@@ -251,11 +296,14 @@ impl OwnWaits {
         for ((method, thread), stay) in &self.stays {
             let is_entry = resolved.frame(*method).is_some_and(|frame| is_main_method(frame));
             let is_server = self.is_server && is_entry && self.main.contains(thread);
-            let longest = stay.calls.iter().max_by_key(|(_, call)| call.waited);
-            let is_for_task = longest.is_some_and(|(name, _)| name.starts_with("Task."));
-            let is_told = has_starvation && (is_for_task || self.in_pool.contains(thread));
+            let is_for_task = || {
+                let calls = by_name(resolved, &stay.calls);
+                let longest = calls.iter().max_by_key(|(_, call)| call.waited);
+                longest.is_some_and(|(name, _)| name.starts_with("Task."))
+            };
+            let is_told = || has_starvation && (self.in_pool.contains(thread) || is_for_task());
             let is_long = percent(stay.waited, trace_ns) >= MIN_THREAD_PERCENT;
-            if is_long && stay.samples >= MIN_SAMPLES && !is_server && !is_told {
+            if is_long && stay.samples >= MIN_SAMPLES && !is_server && !is_told() {
                 methods.entry(*method).or_default().push((*thread, stay));
             }
         }
@@ -276,14 +324,14 @@ impl OwnWaits {
         stays: &[(ThreadHandle, &ThreadWaits)],
         has_tasks: bool,
     ) -> Option<Finding> {
-        let mut sums: BTreeMap<&str, CallTimes> = BTreeMap::new();
+        let mut frames: BTreeMap<FrameHandle, CallTimes> = BTreeMap::new();
         let (mut whole, mut of_threads, mut longest) = (CallTimes::default(), 0_u64, 0_u64);
         for (thread, stay) in stays {
             let of_thread = self.threads.get(thread).copied().unwrap_or(0);
             of_threads = of_threads.saturating_add(of_thread);
             longest = longest.max(of_thread);
-            for (name, call) in &stay.calls {
-                sums.entry(name).or_default().add(*call);
+            for (frame, call) in &stay.calls {
+                frames.entry(*frame).or_default().add(*call);
                 whole.add(*call);
             }
         }
@@ -291,13 +339,13 @@ impl OwnWaits {
         let is_waiting = percent(whole.waited, whole.all) >= MIN_WAITING_PERCENT;
         let time = |call: CallTimes| if is_waiting { call.waited } else { call.all };
         let spent = time(whole);
-        let mut calls: Vec<WaitCall> = sums
+        let mut calls: Vec<WaitCall> = by_name(resolved, &frames)
             .into_iter()
             .filter(|(_, call)| percent(time(*call), spent) >= MIN_CALL_PERCENT)
             .map(|(name, call)| {
                 let is_native = percent(call.native, time(call)) >= MIN_NATIVE_PERCENT;
                 let native_nanos = if is_native { call.native } else { 0 };
-                WaitCall { name: name.to_owned(), nanos: time(call), native_nanos }
+                WaitCall { name, nanos: time(call), native_nanos }
             })
             .collect();
         calls.sort_by_key(|call| std::cmp::Reverse(call.nanos));
