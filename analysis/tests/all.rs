@@ -13,6 +13,7 @@ mod consumers_timelines;
 mod counters_apart;
 mod diff;
 mod diff_limits;
+mod diff_runs;
 mod event_filter;
 mod example;
 mod findings;
