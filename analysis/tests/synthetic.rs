@@ -135,6 +135,23 @@ fn callers_stand_below_whom_they_call() {
 }
 
 #[test]
+fn the_hot_path_ends_where_no_child_has_four_fifths_of_its_parent() {
+    let mut steps: Vec<Step> = (1..=5)
+        .zip(["N.T.Other", "N.T.Main", "N.T.Work", "N.T.Left", "N.T.Right"])
+        .map(|(id, name)| method(LOAD, id, id << 12, 0x100, name))
+        .collect();
+    steps.extend([sample(0, 10, &[0x1010]), sample(0, 10, &[0x2010])]);
+    steps.extend((0..4).map(|_| sample(0, 10, &[0x4010, 0x3020, 0x2020])));
+    steps.extend((0..4).map(|_| sample(0, 10, &[0x5010, 0x3020, 0x2020])));
+    let finished = read(&session(steps), full_names());
+    let mut options = TreeOptions::default();
+    options.is_hot_path = true;
+    let tree = options.finish(&finished.resolved());
+    let path: Vec<&str> = tree.nodes.iter().map(|node| &*node.name).collect();
+    assert_eq!(path, ["N.T.Main", "N.T.Work"]);
+}
+
+#[test]
 fn a_missing_rundown_is_reported_and_addresses_are_shown() {
     let session = session(vec![sample(0, 10, &[0x1010, 0x2000])]);
     assert_eq!(folded(&session), "0x2000;0x1010 1\n");
