@@ -42,6 +42,16 @@ fn a_program_that_only_sleeps_says_where() {
     assert!(sleep.ends_with("in Thread.Sleep, called by wi!P.Main"), "{sleep}");
 }
 
+#[test]
+fn threads_of_a_launched_process_do_not_wait_since_before_the_session() {
+    for (name, is_older) in [("waits/lazy", false), ("blocked/Block", true)] {
+        let all = findings(&corpus::known(name));
+        let texts: Vec<String> = all.iter().map(|finding| finding.text()).collect();
+        let text = texts.iter().find(|text| text.starts_with("only stacks show")).unwrap();
+        assert_eq!(text.contains("since before the session began"), is_older, "{text}");
+    }
+}
+
 mod with_shared {
     use super::*;
 

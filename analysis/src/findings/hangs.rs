@@ -192,7 +192,7 @@ fn stuck_in_lock(threads: &[StuckThread], own: &OwnModules) -> Option<Finding> {
     let fact = Fact::StuckInLock {
         waited: Number::nanos(longest.at_least_ns).at_least().in_member("stuck[].at_least_ns"),
         threads: Number::count(threads.len() as u64, Unit::Threads),
-        is_from_start: longest.is_from_start,
+        is_from_start: longest.is_older_than_session,
         thread_id: longest.thread_id,
         place: most_in(&longest.frames, own),
     };

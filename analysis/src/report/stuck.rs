@@ -24,6 +24,12 @@ const MAX_LATE_PERIODS: u64 = 20;
 /// late.
 const MIN_LATE_LIMIT_NANOS: u64 = 100_000_000;
 
+/// Maximum time between the first sample of the trace and that of a thread which is older than the
+/// session, in sampling periods: the sampler's first round has all threads that there are.
+const MAX_FIRST_ROUND_PERIODS: u64 = 10;
+/// Minimum of the time that [`MAX_FIRST_ROUND_PERIODS`] limits, in nanoseconds.
+const MIN_FIRST_ROUND_NANOS: u64 = 10_000_000;
+
 /// Thread that was at one place in all samples from some time on, up to the end of the trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -39,6 +45,9 @@ pub struct StuckThread {
     /// Whether the thread was at the place in all of its samples, so that the wait may have begun
     /// before the session.
     pub is_from_start: bool,
+    /// Whether the sampler's first round has the thread at the place, so that the wait is older than
+    /// the session. Threads of a process that was launched for the session start later.
+    pub is_older_than_session: bool,
     /// Whether the thread is a worker of the thread pool.
     pub is_pool_worker: bool,
     /// Time of the first sample at the place, in nanoseconds since the session's start.
@@ -76,11 +85,13 @@ impl StuckThreads {
         let Some(end) = of_cpu.iter().map(|(_, totals)| totals.last_nanos).max() else {
             return StuckThreads::default();
         };
+        let begin = of_cpu.iter().map(|(_, totals)| totals.first_nanos).min().unwrap_or(end);
         of_cpu.sort_unstable_by_key(|(key, totals)| {
             (key.thread, Reverse(totals.last_nanos), key.stack, key.mode)
         });
         let period = resolved.model().period_nanos().unwrap_or(0);
         let late = period.saturating_mul(MAX_LATE_PERIODS).max(MIN_LATE_LIMIT_NANOS);
+        let round = period.saturating_mul(MAX_FIRST_ROUND_PERIODS).max(MIN_FIRST_ROUND_NANOS);
         let mut stuck = StuckThreads::default();
         let mut threads: Vec<(StuckThread, &[FrameHandle])> = Vec::new();
         for of_thread in of_cpu.chunk_by(|(one, _), (other, _)| one.thread == other.thread) {
@@ -95,7 +106,11 @@ impl StuckThreads {
         }
         threads.sort_few_by_key(|(row, _)| (Reverse(row.at_least_ns), row.thread_id));
         let mut shown = ShownFrames::new(resolved);
-        let with_frames = |(row, frames)| StuckThread { frames: shown.names(frames).0, ..row };
+        let with_frames = |(row, frames): (StuckThread, _)| StuckThread {
+            is_older_than_session: row.is_from_start && nanos_between(begin, row.since_ns) <= round,
+            frames: shown.names(frames).0,
+            ..row
+        };
         stuck.threads = threads.into_iter().map(with_frames).collect();
         stuck
     }
@@ -163,6 +178,7 @@ fn stuck_thread<'r>(
         name: row.and_then(|row| row.name.clone()),
         waits_for,
         is_from_start: others_until.is_none(),
+        is_older_than_session: false,
         is_pool_worker,
         since_ns: totals.first_nanos,
         at_least_ns,
