@@ -93,7 +93,10 @@ export function formatMeasured(value, series) {
 export const formatPercent = (share) => (Number.isFinite(share) ? `${formatDecimal(share, 1)} %` : '–');
 
 // Returns a moment, as the time since the session's start, cut like the command's, so that none is shown too late.
-export const formatMoment = (nanos) => (Number.isFinite(nanos) ? `${nanos < 0 ? '-' : ''}${thousandths(Math.floor(Math.abs(nanos) / 1e3))} ms` : '–');
+export function formatMoment(nanos) {
+  if (!Number.isFinite(nanos)) return '–';
+  return `${nanos < 0 ? '-' : ''}${thousandths(Math.floor(Math.abs(nanos) / 1e3))} ms`;
+}
 
 export function formatWeight(weight, unit) {
   if (unit === 'nanoseconds') return formatNanos(weight);

@@ -1,5 +1,14 @@
 // The lanes of the time line.
-import { formatNanos, formatBytes, formatCount, formatDecimal, formatMeasured, formatPercent, formatValue, hasFittingUnit } from './format.mjs';
+import {
+  formatNanos,
+  formatBytes,
+  formatCount,
+  formatDecimal,
+  formatMeasured,
+  formatPercent,
+  formatValue,
+  hasFittingUnit,
+} from './format.mjs';
 import { occurrences } from './query.mjs';
 import { columnsOf, eachSample, maxOf } from './ranges.mjs';
 import { allocKind, bins } from './sums.mjs';
