@@ -3,9 +3,13 @@
 use crate::common;
 
 use common::*;
-use nettrace_analysis::live::{Live, LiveTop, TopCallee};
+use nettrace_analysis::fact::SeenFact;
+use nettrace_analysis::live::{Live, LiveTop, TopCallee, TopSnapshot};
 use nettrace_analysis::model::WaitFor;
+use nettrace_analysis::report::{ReportPass, Threads};
+use nettrace_analysis::{AnalysisOptions, TopNOptions};
 use nettrace_parser::Reader;
+use nettrace_testdata::corpus::{self, TraceFile};
 use nettrace_testdata::synth::{Step, Value};
 use std::time::Duration;
 
@@ -38,6 +42,70 @@ fn fed_with(top: LiveTop, window: u64, steps: Vec<Step>) -> Live<LiveTop> {
         top.event(&event);
     }
     top
+}
+
+/// Replays a trace as `top` sees it, to which the rundown of another session brings names.
+fn replayed(trace: &TraceFile) -> TopSnapshot {
+    let bytes = trace.bytes();
+    let mut top = Live::new(LiveTop::default().rows(10_000).window(Duration::from_secs(60)));
+    let (mut events, mut last) = (Reader::from_slice(&bytes).time_ordered(), 0);
+    while let Some(event) = events.next_event().unwrap() {
+        if event.provider() == RUNDOWN {
+            top.report.names_mut().learn(&event);
+        } else {
+            last = event.nanos().unwrap_or(last);
+            top.event(&event);
+        }
+    }
+    top.snapshot_at(last)
+}
+
+/// Asserts that the hottest methods have as many samples in `top` as in `report topN`.
+fn assert_counts_as_files(trace: &TraceFile) -> TopSnapshot {
+    let mut rows = TopNOptions::default();
+    rows.count = usize::MAX;
+    let mut pass = ReportPass::with_options((rows, Threads), AnalysisOptions::default());
+    let bytes = trace.bytes();
+    let _ = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    let (top, threads) = pass.finish().output;
+    let live = replayed(trace);
+    assert_eq!(live.header.is_untold, top.running.untold > 0, "{}", trace.name());
+    assert_eq!(live.header.is_untold, threads.untold > 0, "{}", trace.name());
+    let is_hot = |samples: u64| samples.saturating_mul(50) >= top.samples;
+    let hot = top.methods.iter().filter(|row| is_hot(row.self_samples) && row.addresses == 0);
+    assert!(hot.clone().count() > 0, "{}", trace.name());
+    for row in hot {
+        let seen = live.methods.iter().find(|it| it.name.text == row.name);
+        let counted = seen.map(|it| (it.self_samples, it.total_samples));
+        let expected = Some((row.self_samples, row.total_samples));
+        assert_eq!(counted, expected, "{}: {}", trace.name(), row.name);
+    }
+    live
+}
+
+#[test]
+fn methods_have_the_samples_of_the_report_on_runtimes_that_tell_managed_from_native_and_others() {
+    for name in ["net9/sort", "net9/convoy", "habits/concat", "habits/regex"] {
+        let live = assert_counts_as_files(&corpus::known(name));
+        let facts = &live.verdicts.facts;
+        assert_eq!(facts.contains(&SeenFact::Untold), name.starts_with("net9"), "{name}");
+        assert!(!live.methods.iter().any(|row| row.name.text.contains("PollGC")), "{name}");
+    }
+}
+
+#[test]
+fn a_native_call_is_named_by_the_method_that_makes_it_once_a_rundown_has_listed_all_methods() {
+    let names = |listed: u32, kind: usize| {
+        let mut top = LiveTop::default();
+        top.set_mappings(&[(0x5000, 0x5FFF, "/app/System.Net.Sockets.dll".to_owned())]);
+        let method = method(kind, 4, 0x4000, listed, "System.Net.Sockets.SocketPal.Send");
+        let steps = vec![method, at(0, 1, 1, &[0x5010, 0x4010, 0x1010])];
+        let top = fed_with(top, 60, steps).snapshot();
+        top.methods.iter().map(|row| row.name.text.clone()).collect::<Vec<_>>()
+    };
+    let send = "app!System.Net.Sockets.SocketPal.Send(int)";
+    assert_eq!(names(0x100, AT_END)[0], format!("{send} → native call"));
+    assert_eq!(names(0x100, LOAD)[0], "System.Net.Sockets!(no name)");
 }
 
 #[test]
@@ -123,7 +191,7 @@ fn a_thread_that_took_no_processor_time_ranks_behind_one_that_did_whatever_its_s
     // No method shows these waits, in native code below an inlined method.
     let steps = vec![at(0, 1, 1, &[0x1010]), at(0, 1, 1, &[0x1010]), at(1, 1, 2, &[0x2010])];
     let mut top = fed(60, [steps.clone(), steps].concat());
-    assert_eq!(&*top.snapshot().methods[0].name.text, MAIN);
+    assert_eq!(top.snapshot().methods[0].name.text, format!("{MAIN} → native call"));
     let now = top.now_ns();
     top.report.set_threads(now, 0, [(11, "", 0), (12, "", 0)].into_iter());
     assert!(!top.snapshot().header.is_by_processor_time);
@@ -134,4 +202,18 @@ fn a_thread_that_took_no_processor_time_ranks_behind_one_that_did_whatever_its_s
         snapshot.methods.iter().map(|row| (&*row.name.text, row.self_samples)).collect();
     assert_eq!(rows, [(WORK, 2)]);
     assert_eq!(snapshot.threads[0].thread_id, 12);
+}
+
+mod with_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn samples_that_a_poll_caught_count_as_in_the_report() {
+        for name in ["gc-poll", "net9-external", "net10-same-program"] {
+            let live = assert_counts_as_files(&corpus::known(name));
+            let first = live.methods[0].name.text.clone();
+            assert!(!first.contains("PollGC"), "{name}: {first}");
+        }
+    }
 }

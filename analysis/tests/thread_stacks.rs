@@ -7,6 +7,7 @@ use nettrace_analysis::live::{ThreadStacks, ThreadStacksReport};
 use nettrace_analysis::model::WaitFor;
 use nettrace_analysis::{NameOptions, ThreadState};
 use nettrace_parser::Reader;
+use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Step, Value};
 
 const EXTERNAL: u32 = 1;
@@ -56,14 +57,21 @@ fn a_round_is_complete_when_a_thread_of_it_is_sampled_again() {
 }
 
 #[test]
-fn code_without_a_name_is_shown_as_what_it_lies_in() {
+fn code_without_a_name_is_a_native_call_on_top_and_else_shown_as_what_it_lies_in() {
     let mut stacks = ThreadStacks::default();
-    feed(&mut stacks, [vec![at(0, &[0x5010, 0x1010, 0x6010, 0x7010])], names()].concat());
+    let stack = [0x5010, 0x1010, 0x5020, 0x1010, 0x6010, 0x7010];
+    feed(&mut stacks, [vec![at(0, &stack)], names()].concat());
     let (library, none) = ("/usr/share/System.Private.CoreLib.dll".to_owned(), String::new());
     stacks.set_mappings(&[(0x1000, 0x5FFF, library), (0x6000, 0x6FFF, none)]);
     let frames = &finish(stacks).threads[0].frames;
-    let expected =
-        ["System.Private.CoreLib!(no name)", "app!N.T.Main(int)", "(generated code)", "0x7010"];
+    let expected = [
+        "app!N.T.Main(int) → native call",
+        "app!N.T.Main(int)",
+        "System.Private.CoreLib!(no name)",
+        "app!N.T.Main(int)",
+        "(generated code)",
+        "0x7010",
+    ];
     assert_eq!(frames.iter().map(|frame| &*frame.text).collect::<Vec<_>>(), expected);
 }
 
@@ -107,4 +115,20 @@ fn a_stack_is_counted_once_for_each_session_and_samples_after_that_are_ignored()
     assert_eq!(report.taken, 3);
     let rows: Vec<_> = report.threads.iter().map(|t| (t.thread_id, t.count, t.is_latest)).collect();
     assert_eq!(rows, [(11, 1, true), (11, 2, false)]);
+}
+
+#[test]
+fn the_version_of_the_runtime_says_that_states_are_not_those_of_the_sampler() {
+    for (name, is_untold) in [("net9/sort", true), ("habits/regex", false)] {
+        let bytes = corpus::known(name).bytes();
+        let mut stacks = ThreadStacks::default();
+        let mut events = Reader::from_slice(&bytes).time_ordered();
+        while let Some(event) = events.next_event().unwrap() {
+            stacks.event(&event);
+        }
+        stacks.count_stacks();
+        let threads = finish(stacks).threads;
+        assert!(!threads.is_empty(), "{name}");
+        assert!(threads.iter().all(|thread| thread.is_untold == is_untold), "{name}");
+    }
 }

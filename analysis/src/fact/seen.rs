@@ -40,6 +40,8 @@ pub enum SeenFact {
         /// The innermost own method on the thread's stack, else the innermost method.
         method: Option<String>,
     },
+    /// The runtime does not tell managed from native code in its samples.
+    Untold,
 }
 
 /// Notable facts about a running process.

@@ -122,6 +122,9 @@ pub struct SampledThread {
     pub is_in_last_round: bool,
     /// State of the thread: `managed`, `native` or `waiting`.
     pub state: ThreadState,
+    /// Whether the runtime does not tell managed from native code in its samples, so that `managed`
+    /// only means that neither a wait nor a native call is known.
+    pub is_untold: bool,
     /// Kind of thing that the thread waits for; `None` unless the state is `waiting`.
     pub waits_for: Option<WaitFor>,
     /// Lock that the thread waits for; `None` if the wait began before the session.
@@ -284,6 +287,7 @@ impl ThreadStacks {
                     is_latest,
                     is_in_last_round: seen.is_newest && seen.session == self.session,
                     state: resolved.state(stack, mode),
+                    is_untold: resolved.is_untold(stack),
                     waits_for: resolved.waits_for(stack, mode),
                     lock: seen.lock.filter(|_| is_latest && mode == Mode::Blocked),
                     frames: shared_frames(&resolved, frames),

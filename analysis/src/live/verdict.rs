@@ -30,6 +30,9 @@ pub struct SeenThread<'t> {
     pub is_blocked: bool,
     /// Frames of the thread, innermost first.
     pub frames: &'t [Arc<Frame>],
+    /// Whether the runtime does not tell managed from native code in its samples, so that `state`
+    /// may be wrong.
+    pub is_untold: bool,
     /// Processor time of the thread while stacks were taken, as a part of that time; `None` if
     /// unknown.
     pub used: Option<f64>,
@@ -38,7 +41,15 @@ pub struct SeenThread<'t> {
 impl<'t> SeenThread<'t> {
     /// Describes a thread that was in this state.
     pub fn new(name: &'t str, state: ThreadState, frames: &'t [Arc<Frame>]) -> SeenThread<'t> {
-        SeenThread { name, state, waits_for: None, is_blocked: false, frames, used: None }
+        SeenThread {
+            name,
+            state,
+            waits_for: None,
+            is_blocked: false,
+            frames,
+            is_untold: false,
+            used: None,
+        }
     }
 
     /// Returns the innermost method of the program's own code, by its public name.
@@ -70,7 +81,8 @@ pub fn verdicts(threads: &[SeenThread<'_>], queued: &dyn Fn() -> Option<u64>) ->
     busiest.sort_by(|one, other| used(other).total_cmp(&used(one)));
     let busy = busiest.into_iter().filter_map(busy).take(MAX_BUSY);
     let stuck = [lock_waits(threads), blocked_pool(threads, queued)];
-    Verdicts { facts: stuck.into_iter().flatten().chain(busy).collect() }
+    let untold = threads.iter().any(|thread| thread.is_untold).then_some(SeenFact::Untold);
+    Verdicts { facts: stuck.into_iter().flatten().chain(busy).chain(untold).collect() }
 }
 
 fn lock_waits(threads: &[SeenThread<'_>]) -> Option<SeenFact> {

@@ -23,6 +23,7 @@ mod folding;
 mod frame_names;
 mod handle;
 pub(crate) mod hash;
+mod innermost;
 mod inside;
 pub(crate) mod intervals;
 mod kept_frames;
@@ -87,6 +88,7 @@ pub(crate) use folding::{is_framework, shows_async};
 pub(crate) use folding::{is_framework_module, is_framework_name};
 pub use frame_names::FrameNames;
 pub use handle::{FrameHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
+pub(crate) use innermost::{Innermost, InnermostCall};
 pub(crate) use inside::{MAX_METHOD_BYTES, is_inside};
 pub(crate) use memory_map::MemoryMap;
 use methods::MethodCode;
@@ -104,12 +106,12 @@ pub use profile::{Profile, ProfileKey, Totals};
 pub(crate) use public_call::public_call;
 pub(crate) use recording::{is_for_recording, is_recording};
 pub use resolved::Resolved;
-pub(crate) use role::{Leaf, Role, WaitChain, state_of};
+pub(crate) use role::{Leaf, Role, WaitChain, is_calling, state_of};
 pub(crate) use sample::Running;
 pub(crate) use sample::STILL_WAITING;
 pub(crate) use sample::WeightUnit;
 pub use sample::{CountedStates, Kind, Mode, Sample, SampleClock, ThreadState};
-pub(crate) use sampler::RuntimeVersion;
+pub(crate) use sampler::{RunningCandidates, RuntimeVersion};
 pub(crate) use session_span::SessionSpan;
 pub use shown::TaskKind;
 pub(crate) use shown::{handler_text, method_frame, task_method, task_text, type_text};
@@ -370,12 +372,7 @@ impl Model {
                 let Some(information) = view::RuntimeInformation::from_event(event) else { return };
                 self.name_process(process, information.command_line);
                 if let Some(row) = self.processes.get_mut(process.index()) {
-                    let path = information.runtime_path.to_string();
-                    row.runtime = Some(RuntimeVersion {
-                        version: information.version,
-                        is_windows: path.ends_with(".dll") || path.ends_with(".exe"),
-                        is_mono: information.is_mono,
-                    });
+                    row.runtime = Some(RuntimeVersion::from_information(&information));
                 }
             }
         }

@@ -83,7 +83,11 @@ pub enum FrameCall {
 }
 
 impl FrameCall {
-    fn text(self) -> &'static str {
+    /// All kinds of calls.
+    pub const ALL: [FrameCall; 2] = [FrameCall::Native, FrameCall::TakingLock];
+
+    /// Returns the end of a frame's text that names the call, such as ` → native call`.
+    pub fn text(self) -> &'static str {
         match self {
             FrameCall::Native => " → native call",
             FrameCall::TakingLock => " → taking a lock",
@@ -135,6 +139,11 @@ pub struct Frame {
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) async_method: u64,
 }
+
+/// Text of a frame in code that lies in no file.
+const GENERATED_CODE: &str = "(generated code)";
+/// End of the text of a frame of which only the file of its code is known.
+const NO_NAME: &str = "!(no name)";
 
 /// Number of frames that the runtime keeps of a stack, which are the innermost ones.
 pub(crate) const RUNTIME_FRAMES: usize = 100;
@@ -196,6 +205,14 @@ impl Frame {
     /// contains the address.
     pub fn is_named(&self) -> bool {
         !matches!(self.origin, NameOrigin::Module | NameOrigin::Address)
+    }
+
+    /// Returns whether the text tells neither a name nor a place in a file: the frame is an address
+    /// about which nothing is known, or only the file of its code is.
+    pub(crate) fn has_no_place(&self) -> bool {
+        self.origin == NameOrigin::Address
+            || self.origin == NameOrigin::Module
+                && (self.text == GENERATED_CODE || self.text.ends_with(NO_NAME))
     }
 
     /// Returns the text without arguments and call: `app!Program.Main` for
@@ -395,8 +412,8 @@ impl Frame {
     /// `(generated code)` if there is no module.
     pub(crate) fn lies_in(module: &str, kind: FrameKind) -> Frame {
         let text = match module {
-            "" => "(generated code)".to_owned(),
-            module => format!("{module}!(no name)"),
+            "" => GENERATED_CODE.to_owned(),
+            module => format!("{module}{NO_NAME}"),
         };
         Frame::unnamed(module, kind).only(text, NameOrigin::Module)
     }

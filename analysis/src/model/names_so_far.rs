@@ -1,4 +1,5 @@
-//! Finds names of frames from the events read so far, for streams that cannot be read twice.
+//! Finds names of frames from the events read so far, for streams that cannot be read twice, and
+//! what these events say about the runtime.
 //!
 //! A watched session may last for days, while the process compiles and unloads code all the time.
 //! So code is forgotten when the stream reports its unload, or other code at its place.
@@ -9,6 +10,7 @@ use super::methods::{MAX_GUESS_BYTES, entry_point};
 use super::modules::short_name;
 use super::names::{Frame, FrameKind, NameOptions, shorten};
 use super::role::Role;
+use super::sampler::RuntimeVersion;
 use super::stacks::call_address;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, ModuleChange, View};
 use nettrace_parser::{Event, Utf16};
@@ -51,8 +53,18 @@ pub struct NamesSoFar {
     modules: HashMap<CodeKey, Box<str>>,
     /// Memory map of each process, which tells the module of code without a name.
     memory: HashMap<Option<u64>, MemoryMap>,
+    runtimes: HashMap<Option<u64>, KnownRuntime>,
     held_bytes: usize,
     left_out: u64,
+}
+
+/// What the events read so far say about the runtime of a process.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct KnownRuntime {
+    /// Version of the runtime; `None` until an event has named it.
+    pub(crate) version: Option<RuntimeVersion>,
+    /// Whether a rundown has listed methods, so that code without a name is a stub or native code.
+    pub(crate) has_rundown: bool,
 }
 
 /// The code of a method.
@@ -108,6 +120,7 @@ impl NamesSoFar {
             codes: BTreeMap::new(),
             modules: HashMap::new(),
             memory: HashMap::new(),
+            runtimes: HashMap::new(),
             held_bytes: 0,
             left_out: 0,
         }
@@ -137,6 +150,13 @@ impl NamesSoFar {
             }
             (KnownProvider::Runtime, 159) => {
                 let _ = self.learn_entry_point(event);
+            }
+            (KnownProvider::Runtime | KnownProvider::Rundown, 187) => {
+                let information = view::RuntimeInformation::from_event(event);
+                let version = information.map(|it| RuntimeVersion::from_information(&it));
+                if let Some(runtime) = self.runtime_mut(event.process_id()) {
+                    runtime.version = version.or(runtime.version);
+                }
             }
             _ => {}
         }
@@ -180,8 +200,26 @@ impl NamesSoFar {
         self.left_out
     }
 
+    /// Returns what is known about the runtime of a process.
+    pub(crate) fn runtime(&self, process: Option<u64>) -> KnownRuntime {
+        self.runtimes.get(&process).copied().unwrap_or_default()
+    }
+
+    /// Returns the row of a process; `None` if there is no memory for it.
+    fn runtime_mut(&mut self, process: Option<u64>) -> Option<&mut KnownRuntime> {
+        if !self.runtimes.contains_key(&process) && self.affords(ROW_BYTES) {
+            self.runtimes.insert(process, KnownRuntime::default());
+        }
+        self.runtimes.get_mut(&process)
+    }
+
     fn learn_method(&mut self, process: Option<u64>, method: &view::Method<'_>) {
         let place = (process, method.start);
+        if matches!(method.change, MethodChange::AtEnd | MethodChange::AtStart)
+            && let Some(runtime) = self.runtime_mut(process)
+        {
+            runtime.has_rundown = true;
+        }
         if method.change == MethodChange::Unload {
             if self.codes.get(&place).is_some_and(|code| code.method_id == method.method_id) {
                 self.forget(place);

@@ -12,7 +12,7 @@ use super::names::{Frame, NameOptions};
 use super::pattern::Pattern;
 use super::profile::Profile;
 use super::resolver::{ResolvedStack, Resolver};
-use super::role::{Leaf, running_of, state_of};
+use super::role::{Leaf, is_calling, running_of, state_of};
 use super::sample::{CountedStates, Kind, Mode, Running, ThreadState};
 use super::sampler::{RunningCandidates, RuntimeVersion};
 use super::wait_for::WaitFor;
@@ -50,7 +50,8 @@ fn tell_states(model: &Model, rows: &mut [ResolvedStack]) {
     let mut candidates: HashMap<ProcessHandle, RunningCandidates> = HashMap::new();
     for (stack, row) in stacks.handles().zip(rows.iter()) {
         if row.leaf.may_run_managed() {
-            candidates.entry(process_of(stack)).or_default().add(stacks.sampled(stack));
+            let [managed, external] = stacks.sampled(stack).map(u64::from);
+            candidates.entry(process_of(stack)).or_default().add(managed, external);
         }
     }
     let is_untold = |process: ProcessHandle| {
@@ -305,7 +306,7 @@ impl<'m> Resolved<'m> {
     /// with one for that call. So callers need not treat such samples specially.
     pub(crate) fn sample_stack(&self, stack: StackHandle, mode: Mode) -> StackHandle {
         let row = self.stacks.get(stack.index());
-        let is_calling = row.is_some_and(|row| row.has_call && Self::is_calling(mode, row.leaf));
+        let is_calling = row.is_some_and(|row| row.has_call && is_calling(mode, row.leaf));
         match u32::try_from(stack.index().saturating_add(self.stacks.len())) {
             Ok(number) if is_calling => StackHandle(number),
             _ => stack,
@@ -332,11 +333,6 @@ impl<'m> Resolved<'m> {
     /// Returns the number of stacks, including the handles of [`Resolved::sample_stack`].
     pub(crate) fn stack_count(&self) -> usize {
         self.stacks.len().saturating_mul(2)
-    }
-
-    fn is_calling(mode: Mode, leaf: Leaf) -> bool {
-        matches!(mode, Mode::Managed | Mode::External)
-            && matches!(state_of(mode, leaf), ThreadState::Native | ThreadState::TakingLock)
     }
 
     /// Returns the frames of a sample's stack, innermost first; `None` if the sample does not pass
@@ -401,6 +397,14 @@ impl<'m> Resolved<'m> {
     /// Returns whether the sampler of a stack's process does not tell managed from native code.
     pub(crate) fn is_untold(&self, stack: StackHandle) -> bool {
         self.leaf(stack).is_untold
+    }
+
+    /// Returns whether the trace has samples of a process whose sampler does not tell managed from
+    /// native code.
+    pub fn has_untold_samples(&self) -> bool {
+        let stacks = self.model.stored_stacks();
+        let mut rows = stacks.handles().zip(&self.stacks);
+        rows.any(|(stack, row)| row.leaf.is_untold && stacks.sampled(stack) != [0, 0])
     }
 
     fn leaf(&self, stack: StackHandle) -> Leaf {

@@ -10,10 +10,11 @@ use super::filter::Filter;
 use super::folding::{Folder, Folding};
 use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextHandle};
 use super::hash::NumberMap;
+use super::innermost::{Innermost, InnermostCall};
 use super::kept_frames::FramesPlace;
 use super::kernel::KernelOwners;
 use super::method_name::MethodName;
-use super::names::{Frame, FrameCall, FrameKind, NameOptions, NameOrigin, RUNTIME_FRAMES, shorten};
+use super::names::{Frame, FrameCall, FrameKind, NameOptions, RUNTIME_FRAMES, shorten};
 use super::native_images::NativeImage;
 use super::pattern::Pattern;
 use super::role::{Leaf, Passage, Role, WaitChain, is_idle_worker};
@@ -174,13 +175,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let of_stack = frames.iter().filter_map(|frame| self.frames.get(frame.index()));
         row.leaf.is_idle_worker = is_idle_worker(of_stack);
         if !self.options.is_raw {
-            let is_caught = chain.is_at_poll && chain.wait == Wait::No;
-            let left_out = match is_caught {
-                true => self.leave_out_below_poll(frames),
-                false => self.leave_out_plumbing(frames),
-            };
-            chain.length = chain.length.saturating_sub(left_out);
-            row.has_call = self.name_call(frames, chain, row.leaf.is_returning);
+            row.has_call = self.rewrite_innermost(frames, chain, row.leaf.is_returning);
         }
         let call = frames.first().copied().filter(|_| row.has_call);
         self.fold(frames);
@@ -237,78 +232,28 @@ impl<'m, 'f> Resolver<'m, 'f> {
             && self.model.process(process).is_some_and(is_of_runtime)
     }
 
-    fn passage(&self, frame: FrameHandle) -> Passage {
-        self.facts.get(frame.index()).map_or(Passage::No, |facts| facts.role.passage)
-    }
-
-    /// Removes all frames below the nearest method of the user, and returns their number. That a
-    /// poll caught a thread there says only that the thread passed by. If there is no method of the
-    /// user, the method that polled becomes the innermost.
-    fn leave_out_below_poll(&mut self, frames: &mut Vec<FrameHandle>) -> usize {
-        let is_own =
-            |frame: &FrameHandle| self.frames.get(frame.index()).is_some_and(Folding::is_own);
-        let Some(first) = frames.iter().position(is_own) else {
-            return self.leave_out_plumbing(frames);
-        };
-        let polls = |frame: &FrameHandle| {
-            matches!(self.passage(*frame), Passage::Plumbing | Passage::GcPoll)
-        };
-        let polled = frames.iter().position(|frame| !polls(frame)).unwrap_or(first);
-        let removed = frames.drain(..first);
-        self.caught.extend(removed.skip(polled.saturating_add(1)));
-        first
-    }
-
-    /// Removes the runtime's own innermost frames and returns their number. For a thread that waits
-    /// for a collection, or throws, reports then show the method that called the runtime.
-    fn leave_out_plumbing(&self, frames: &mut Vec<FrameHandle>) -> usize {
-        let is_kept = |frame: &FrameHandle| {
-            !matches!(self.passage(*frame), Passage::Plumbing | Passage::GcPoll | Passage::Spin)
-        };
-        let first = frames.iter().position(is_kept).unwrap_or(0);
-        frames.drain(..first);
-        first
-    }
-
-    /// Adds a frame for a native call, or for taking a lock, on top of the method that made the
-    /// call. Returns whether only samples of running threads show the frame.
-    fn name_call(
+    /// Leaves out or names the innermost frames of a stack, as [`Innermost`] decides. Returns
+    /// whether only samples of running threads show the first frame, which stands for a call.
+    fn rewrite_innermost(
         &mut self,
         frames: &mut Vec<FrameHandle>,
         chain: WaitChain,
         is_returning: bool,
     ) -> bool {
-        let is_method = |frame: &FrameHandle| {
-            self.frames.get(frame.index()).is_some_and(|row| row.kind == FrameKind::Managed)
+        let of_stack = frames.iter().filter_map(|frame| {
+            let passage = self.facts.get(frame.index())?.role.passage;
+            Some((self.frames.get(frame.index())?, passage))
+        });
+        let Innermost { left_out, caught, call } = Innermost::new(of_stack, chain, is_returning);
+        self.caught.extend(frames.get(caught).unwrap_or_default());
+        let call = call.and_then(|call| Some((*frames.get(call.caller)?, call)));
+        frames.drain(..left_out.min(frames.len()));
+        let Some((caller, InnermostCall { what, unnamed, is_of_running, .. })) = call else {
+            return false;
         };
-        let place = match chain.wait {
-            Wait::Lock => frames.get(chain.length).copied().filter(|frame| is_method(frame)),
-            Wait::No | Wait::Computes | Wait::Always | Wait::InNative => {
-                let is_unnamed = |frame: &FrameHandle| {
-                    self.frames
-                        .get(frame.index())
-                        .is_some_and(|row| row.origin == NameOrigin::Address)
-                };
-                let unnamed = frames.iter().take_while(|frame| is_unnamed(frame)).count();
-                let place = frames.get(unnamed).copied().filter(|frame| is_method(frame));
-                if unnamed > 0 {
-                    let Some(place) = place.filter(|_| is_returning) else { return false };
-                    let call = self.intern_call(place, FrameCall::Native);
-                    frames.splice(..unnamed, [call]);
-                    return false;
-                }
-                let is_call = chain.wait == Wait::No || chain.wait == Wait::Computes;
-                place.filter(|place| is_call && self.passage(*place) != Passage::Native)
-            }
-        };
-        let Some(place) = place else { return false };
-        let what = match chain.wait {
-            Wait::Lock => FrameCall::TakingLock,
-            _ => FrameCall::Native,
-        };
-        let call = self.intern_call(place, what);
-        frames.insert(0, call);
-        true
+        let call = self.intern_call(caller, what);
+        frames.splice(..unnamed.min(frames.len()), [call]);
+        is_of_running
     }
 
     /// Returns the frame that stands for a call by the method of the frame `place`.

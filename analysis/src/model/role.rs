@@ -214,6 +214,12 @@ pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
     }
 }
 
+/// Returns whether the thread of a sample made the call that stands on top of its stack.
+pub(crate) fn is_calling(mode: Mode, leaf: Leaf) -> bool {
+    matches!(mode, Mode::Managed | Mode::External)
+        && matches!(state_of(mode, leaf), ThreadState::Native | ThreadState::TakingLock)
+}
+
 /// Returns how certain it is that a thread ran; `None` if the thread waited.
 pub(crate) fn running_of(mode: Mode, leaf: Leaf) -> Option<Running> {
     match state_of(mode, leaf) {

@@ -7,6 +7,8 @@
 //! | .NET 10.0.4 and 10.0.5 | tell if the correction came with that build |
 //! | from .NET 10.0.6 on, and .NET 11 | tell |
 
+use nettrace_parser::view::RuntimeInformation;
+
 /// The runtime of a process, as `Runtime/Start` describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RuntimeVersion {
@@ -17,9 +19,18 @@ pub(crate) struct RuntimeVersion {
 }
 
 impl RuntimeVersion {
+    pub(super) fn from_information(information: &RuntimeInformation<'_>) -> RuntimeVersion {
+        let path = information.runtime_path.to_string();
+        RuntimeVersion {
+            version: information.version,
+            is_windows: path.ends_with(".dll") || path.ends_with(".exe"),
+            is_mono: information.is_mono,
+        }
+    }
+
     /// Returns whether the sampler tells managed code from native code; `None` if the version does
     /// not decide it.
-    pub(super) fn tells_managed(self) -> Option<bool> {
+    pub(crate) fn tells_managed(self) -> Option<bool> {
         let [major, _, build] = self.version;
         match (major, build) {
             _ if self.is_mono => None,
@@ -47,14 +58,14 @@ const MIN_TIMES_EXTERNAL: u64 = 10;
 
 impl RunningCandidates {
     /// Adds the samples of a stack: those that say "managed", and those that say "external".
-    pub(super) fn add(&mut self, [managed, external]: [u32; 2]) {
-        self.managed = self.managed.saturating_add(managed.into());
-        self.external = self.external.saturating_add(external.into());
+    pub(crate) fn add(&mut self, managed: u64, external: u64) {
+        self.managed = self.managed.saturating_add(managed);
+        self.external = self.external.saturating_add(external);
     }
 
     /// Returns whether so few samples say "managed" that the sampler does not tell managed from
     /// native code.
-    pub(super) fn are_untold(self) -> bool {
+    pub(crate) fn are_untold(self) -> bool {
         self.external >= MIN_CANDIDATES
             && self.managed.saturating_mul(MIN_TIMES_EXTERNAL) < self.external
     }

@@ -48,6 +48,10 @@ pub struct ThreadsReport {
     /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub guessed_frames: u64,
+    /// Samples of a runtime that does not tell managed from native code: what is no known wait and
+    /// no known native call counts as managed.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub untold: u64,
     /// Threads with the most samples first; among equals, the one that appeared first.
     pub threads: Vec<ThreadRow>,
 }
@@ -126,12 +130,15 @@ impl ThreadsReport {
     fn new(resolved: &Resolved<'_>) -> ThreadsReport {
         let profile = resolved.profile();
         let mut sums: BTreeMap<ThreadHandle, ThreadSums> = BTreeMap::new();
-        let mut all = Totals::default();
+        let (mut all, mut untold) = (Totals::default(), 0_u64);
         for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
             let row = sums.entry(key.thread).or_default();
             row.totals.add(totals);
             all.add(totals);
+            if resolved.is_untold(key.stack) {
+                untold = untold.saturating_add(totals.samples);
+            }
             let state = row.states.entry(resolved.state(key.stack, key.mode)).or_default();
             state.samples = state.samples.saturating_add(totals.samples);
             state.ns = state.ns.saturating_add(totals.weight);
@@ -187,6 +194,7 @@ impl ThreadsReport {
             period_ns: model.period_nanos().unwrap_or(0),
             clock: profile.clock(),
             guessed_frames: resolved.coverage().guessed,
+            untold,
             threads: threads.into_iter().map(|(_, row)| row).collect(),
         }
     }

@@ -64,6 +64,11 @@ impl SeenFact {
                     method.as_ref().map_or_else(String::new, |place| format!(", in {place}"));
                 format!("thread {thread} used {core}{place}")
             }
+            SeenFact::Untold => {
+                "this runtime does not tell managed from native code: what is no known wait, \
+                 native call or idle thread counts as managed code that ran"
+                    .to_owned()
+            }
         }
     }
 }

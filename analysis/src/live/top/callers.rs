@@ -1,7 +1,7 @@
 //! Callers of a method, of an allocation, of an exception or of a wait.
 
 use super::LiveTop;
-use super::named_stack::{NamedStack, Namer};
+use super::named_stack::NamedStack;
 use super::slice::CountedEvent;
 use super::window::label_text;
 use crate::document::percent;
@@ -105,9 +105,10 @@ impl LiveTop {
         self.callers_with(now_ns, method, |slice, stacks, add| {
             for ((_, stack, mode), count) in &slice.samples {
                 let Some(stack) = stacks.get(*stack as usize) else { continue };
-                let at = stack.frames.iter().position(|frame| frame.text == *method);
+                let frames = stack.frames(*mode);
+                let at = frames.iter().position(|frame| frame.text == *method);
                 if let Some(at) = at.filter(|_| stack.state(*mode) != ThreadState::Waiting) {
-                    add(stack, at.saturating_add(1), *count);
+                    add(frames, at.saturating_add(1), *count);
                 }
             }
         })
@@ -120,8 +121,9 @@ impl LiveTop {
                 let is_waiting_here =
                     stack.state(*mode) == ThreadState::Waiting && stack.waiting_place() == place;
                 if is_waiting_here {
-                    let at = stack.frames.iter().position(|frame| frame.text == *place);
-                    add(stack, at.map_or(0, |at| at.saturating_add(1)), *count);
+                    let frames = stack.frames(*mode);
+                    let at = frames.iter().position(|frame| frame.text == *place);
+                    add(frames, at.map_or(0, |at| at.saturating_add(1)), *count);
                 }
             }
         })
@@ -135,8 +137,9 @@ impl LiveTop {
                     continue;
                 };
                 if label_text(*kind, label, stack) == wanted {
-                    let at = stack.frames.iter().position(|frame| frame.text == *wanted);
-                    add(stack, at.map_or(0, |at| at.saturating_add(1)), sum.weight);
+                    let frames = stack.frames_of_event();
+                    let at = frames.iter().position(|frame| frame.text == *wanted);
+                    add(frames, at.map_or(0, |at| at.saturating_add(1)), sum.weight);
                 }
             }
         })
@@ -148,17 +151,14 @@ impl LiveTop {
         &self,
         now_ns: i64,
         what: &str,
-        find: impl Fn(&super::Slice, &[NamedStack], &mut dyn FnMut(&NamedStack, usize, u64)),
+        find: impl Fn(&super::Slice, &[NamedStack], &mut dyn FnMut(&[Arc<Frame>], usize, u64)),
     ) -> Vec<TopCaller> {
         let (first, _) = self.span(now_ns);
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut namer = Namer::new(&mut names, self.process);
         let mut root = CallerNode::default();
-        for slice in self.slices.iter().filter(|slice| slice.second >= first) {
-            let stacks: Vec<NamedStack> =
-                slice.stacks.things.iter().map(|stack| namer.stack(stack)).collect();
-            find(slice, &stacks, &mut |stack, at, weight| {
-                root.add(stack.frames.iter().skip(at), weight);
+        for (slice, stacks) in self.named(&mut names, first).slices {
+            find(slice, &stacks, &mut |frames, at, weight| {
+                root.add(frames.iter().skip(at), weight);
             });
         }
         let name = Arc::new(Frame::group(what.to_owned(), FrameKind::Unknown));

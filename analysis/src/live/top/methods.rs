@@ -1,6 +1,6 @@
 //! Methods by the weight of the samples that they are in.
 
-use super::named_stack::{NamedStack, ours};
+use super::named_stack::ours;
 use super::processor_time::WHOLE;
 use super::rows::TopMethod;
 use crate::document::percent;
@@ -18,14 +18,14 @@ pub(super) fn samples(weight: u64) -> u64 {
 }
 
 impl MethodSums {
-    /// Counts a stack of a thread that was not waiting.
-    pub(super) fn add(&mut self, stack: &NamedStack, count: u64) {
+    /// Counts the frames of a thread that was not waiting, innermost first.
+    pub(super) fn add(&mut self, frames: &[Arc<Frame>], count: u64) {
         self.1 = self.1.saturating_add(count);
-        if let Some(leaf) = stack.frames.first() {
+        if let Some(leaf) = frames.first() {
             let row = self.0.entry(Arc::clone(leaf)).or_default();
             row.0 = row.0.saturating_add(count);
         }
-        let distinct: BTreeSet<&Arc<Frame>> = stack.frames.iter().collect();
+        let distinct: BTreeSet<&Arc<Frame>> = frames.iter().collect();
         for frame in distinct {
             let row = self.0.entry(Arc::clone(frame)).or_default();
             row.1 = row.1.saturating_add(count);

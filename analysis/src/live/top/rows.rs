@@ -52,6 +52,9 @@ pub struct TopHeader {
     /// ([`LiveTop::set_threads`](super::LiveTop::set_threads)). Otherwise code that waits in native
     /// calls may rank like code that runs.
     pub is_by_processor_time: bool,
+    /// Whether the runtime does not tell managed from native code in its samples. What is no known
+    /// wait and no known native call then counts as managed code.
+    pub is_untold: bool,
     /// Percentage of the time in which all threads were suspended for a collection. Without events
     /// of collections it comes from the counter `total-pause-time-by-gc`, or from `time-in-gc`,
     /// which is about the time since the last collection.

@@ -7,13 +7,13 @@ use super::rows::{
     TopAllocation, TopContention, TopException, TopHeader, TopRequest, TopSnapshot, TopThread,
     TopWait,
 };
-use super::slice::{CountedEvent, EventSum};
+use super::slice::{CountedEvent, EventSum, Slice};
 use super::window::{ThreadMethods, Window, WindowWaits};
 use super::{LiveTop, SECOND_NS};
 use crate::document::{SCHEMA, percent};
 use crate::fact::Verdicts;
 use crate::live::verdict::{SeenThread, verdicts};
-use crate::model::{ThreadState, rounded};
+use crate::model::{Mode, NamesSoFar, RunningCandidates, RuntimeVersion, ThreadState, rounded};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
@@ -53,30 +53,48 @@ impl LiveTop {
         snapshot
     }
 
+    /// Returns the slices from a second on, with names for their stacks.
+    pub(super) fn named(&self, names: &mut NamesSoFar, first: i64) -> NamedSlices<'_> {
+        let version = names.runtime(self.process).version;
+        let mut namer = Namer::new(names, self.process);
+        let slices = self.slices.iter().filter(|slice| slice.second >= first);
+        let mut slices: Vec<(&Slice, Vec<NamedStack>)> = slices
+            .map(|slice| {
+                let stacks = slice.stacks.things.iter().map(|stack| namer.stack(stack));
+                (slice, stacks.collect())
+            })
+            .collect();
+        let is_untold = match version.and_then(RuntimeVersion::tells_managed) {
+            Some(tells) => !tells,
+            None => candidates(&slices).are_untold(),
+        };
+        for stack in slices.iter_mut().flat_map(|(_, stacks)| stacks) {
+            stack.leaf.is_untold = is_untold;
+        }
+        NamedSlices { slices, is_untold }
+    }
+
     /// Sums up the slices from a second on.
     fn summed(&self, first: i64) -> Window {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let mut window = Window { nameless_methods: names.left_out(), ..Window::default() };
-        let mut namer = Namer::new(&mut names, self.process);
-        let mut stacks_of = Vec::new();
-        for slice in self.slices.iter().filter(|slice| slice.second >= first) {
+        let NamedSlices { slices, is_untold } = self.named(&mut names, first);
+        window.is_untold = is_untold;
+        for (slice, stacks) in &slices {
             window.left_out = window.left_out.saturating_add(slice.left_out);
             window.pause_ns = window.pause_ns.saturating_add(slice.gc_pause_ns);
             window.collections = window.collections.saturating_add(slice.collections);
             window.starvations = window.starvations.saturating_add(slice.starvations);
             window.used.add(&slice.used_times);
-            let stacks: Vec<NamedStack> =
-                slice.stacks.things.iter().map(|stack| namer.stack(stack)).collect();
-            window.count_states(slice, &stacks);
-            window.count_labels(slice, &stacks);
-            stacks_of.push((slice, stacks));
+            window.count_states(slice, stacks);
+            window.count_labels(slice, stacks);
         }
         window.set_weights();
-        for (slice, stacks) in &stacks_of {
+        for (slice, stacks) in &slices {
             window.weigh(slice, stacks);
         }
         // The newest second is not complete, so the one before is looked at.
-        let latest = stacks_of.iter().nth_back(1).or_else(|| stacks_of.last());
+        let latest = slices.iter().nth_back(1).or_else(|| slices.last());
         if let Some((slice, stacks)) = latest {
             window.look_at_threads(slice, stacks);
         }
@@ -95,8 +113,13 @@ impl LiveTop {
             seen.waits_for = look.waits_for;
             let used = of_threads.get(thread).filter(|_| window.has_times);
             seen.used = used.map(|used| *used as f64 / (*span).max(1) as f64);
-            seen.is_blocked =
-                look.state == ThreadState::Native && seen.used.is_some_and(|used| used < MIN_USED);
+            seen.is_untold = window.is_untold;
+            // Where managed code is not told from native code, either may be a wait.
+            let may_wait = match window.is_untold {
+                true => look.state != ThreadState::Waiting,
+                false => look.state == ThreadState::Native,
+            };
+            seen.is_blocked = may_wait && seen.used.is_some_and(|used| used < MIN_USED);
             seen
         });
         let queued = self.latest_counters.get("threadpool-queue-length");
@@ -114,6 +137,7 @@ impl LiveTop {
             running_samples: samples(window.methods.weight()),
             threads: window.threads.len() as u64,
             is_by_processor_time: window.has_times,
+            is_untold: window.is_untold,
             gc_percent: match window.collections {
                 // The counter is in milliseconds per second; .NET 8 and later have it.
                 0 => counter("total-pause-time-by-gc").map(|paused| paused / 10.0),
@@ -138,6 +162,31 @@ impl LiveTop {
             nameless_methods: window.nameless_methods,
         }
     }
+}
+
+/// Slices of the window, each with its named stacks.
+pub(super) struct NamedSlices<'s> {
+    pub(super) slices: Vec<(&'s Slice, Vec<NamedStack>)>,
+    /// Whether the sampler of the process does not tell managed from native code.
+    is_untold: bool,
+}
+
+/// Counts the samples whose frames alone show a thread that runs managed code.
+fn candidates(slices: &[(&Slice, Vec<NamedStack>)]) -> RunningCandidates {
+    let mut candidates = RunningCandidates::default();
+    for (slice, stacks) in slices {
+        for ((_, stack, mode), count) in &slice.samples {
+            let stack = stacks.get(*stack as usize);
+            if stack.is_some_and(|stack| stack.leaf.may_run_managed()) {
+                match mode {
+                    Mode::Managed => candidates.add(*count, 0),
+                    Mode::External => candidates.add(0, *count),
+                    _ => {}
+                }
+            }
+        }
+    }
+    candidates
 }
 
 impl TopSnapshot {

@@ -28,6 +28,8 @@ pub(super) struct Window {
     pub(super) has_times: bool,
     pub(super) left_out: u64,
     pub(super) nameless_methods: u64,
+    /// Whether the sampler of the process does not tell managed from native code.
+    pub(super) is_untold: bool,
 }
 
 /// Most frequent activity of a thread in a second.
@@ -89,7 +91,7 @@ impl Window {
             // A short wait is not worth reporting.
             let is_long = state == ThreadState::Waiting && is_half(count);
             let waits_for = is_long.then(|| stack.wait_for(mode));
-            let frames = stack.frames.clone();
+            let frames = stack.frames(mode).to_vec();
             self.looks.insert(thread, ThreadLook { state, waits_for, frames });
         }
     }
@@ -132,8 +134,9 @@ impl Window {
             };
             let weight = count.saturating_mul(weight);
             if weight > 0 {
-                self.methods.add(stack, weight);
-                sums.methods.add(stack, weight);
+                let frames = stack.frames(*mode);
+                self.methods.add(frames, weight);
+                sums.methods.add(frames, weight);
             }
         }
     }
