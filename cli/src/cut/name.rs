@@ -1,7 +1,11 @@
 //! Shortens names of methods and types.
 
 use super::LEFT_OUT;
+use nettrace_analysis::model::FrameCall;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Minimum columns of a method that is shown together with its call.
+const MIN_CALLER_COLUMNS: usize = 4;
 
 /// Returns a text in at most `most` columns. The name of a method loses its arguments, then module
 /// and namespaces; other texts lose their middle. The end of a name says more than its beginning,
@@ -9,6 +13,14 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.width() <= most {
         return text.to_owned();
+    }
+    // What a method calls tells its row from the method's own row.
+    let call = FrameCall::ALL.map(FrameCall::text).into_iter().find(|call| text.ends_with(call));
+    if let Some(call) = call
+        && let Some(room) = most.checked_sub(call.width())
+        && room >= MIN_CALLER_COLUMNS
+    {
+        return format!("{}{call}", cut_caller(&text[..text.len() - call.len()], room));
     }
     let without_arguments = match (text.find('('), text.ends_with(')')) {
         (Some(at), true) if at > 0 => format!("{}(…)", &text[..at]),
@@ -32,6 +44,21 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
             return cut_middle(least, most);
         };
         end = &end[dot + 1..];
+    }
+}
+
+/// Returns a method that makes a call in at most `most` columns. It loses all of its arguments, then
+/// what stands before the method, and only then letters of the method.
+fn cut_caller(text: &str, most: usize) -> String {
+    if text.width() <= most {
+        return text.to_owned();
+    }
+    let at = text.find('(').filter(|at| *at > 0 && text.ends_with(')'));
+    let name = &text[..at.unwrap_or(text.len())];
+    let (short, method) = (cut(name, most), bare(ending(name, 2)));
+    match short.ends_with(method) || method.width() >= most {
+        true => short,
+        false => format!("{LEFT_OUT}{method}"),
     }
 }
 
@@ -113,6 +140,19 @@ mod tests {
         assert_eq!(cut(name, 10), "B.C…fgh(…)");
         assert_eq!(cut("abcdefghij", 7), "ab…ghij");
         assert_eq!(cut("a!N.List<N.T>..ctor()", 19), "…List<N.T>..ctor(…)");
+    }
+
+    #[test]
+    fn a_method_that_calls_loses_its_arguments_before_its_name_and_keeps_its_call() {
+        let name = "a!N.B.Cdefgh(int,string) → native call";
+        assert_eq!(cut(name, 29), "a!N.B.Cdefgh → native call");
+        assert_eq!(cut(name, 25), "…N.B.Cdefgh → native call");
+        assert_eq!(cut(name, 21), "…Cdefgh → native call");
+        assert_eq!(cut(name, 19), "B…fgh → native call");
+        assert_eq!(
+            cut("a!N.B.lambda_1_2(int) → taking a lock", 29),
+            "…B.lambda_1_2 → taking a lock"
+        );
     }
 
     #[test]
