@@ -46,6 +46,32 @@ fn several_formats_are_written_beside_the_trace_in_one_pass() {
 }
 
 #[test]
+fn where_the_runtime_does_not_tell_managed_from_native_standard_error_says_so_once() {
+    for (trace, is_untold) in [
+        ("testdata/known/net9-sort.nettrace.gz", true),
+        ("testdata/traces/net10-linux-x64/all.nettrace.gz", false),
+    ] {
+        let path = file("states.folded", b"");
+        let converted = nettrace(&["convert", trace, "-o", &path, "--force"]);
+        let out = file("states", b"");
+        let exported = nettrace(&["export", "parquet", "-o", &format!("{out}.tables"), trace]);
+        let events = ["--tables", "events", trace];
+        let without_states = format!("{out}.events");
+        let events = [&["export", "parquet", "-o", &without_states], &events[..]].concat();
+        let lines = |ran: &common::Ran| {
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+            ran.stderr.matches("this runtime does not tell managed from native code").count()
+        };
+        let expected = usize::from(is_untold);
+        assert_eq!([lines(&converted), lines(&exported)], [expected; 2], "{trace}");
+        assert_eq!(lines(&nettrace(&events)), 0, "{trace}");
+        let threads = nettrace(&["report", "threads", trace]);
+        let said = threads.text().matches("does not tell managed from native").count();
+        assert_eq!(said, expected, "{}", threads.text());
+    }
+}
+
+#[test]
 fn threads_that_waited_are_below_one_root_and_come_after_those_that_ran() {
     let trace = "testdata/traces/net10-linux-x64/all.nettrace.gz";
     let top = nettrace(&["report", "topN", trace, "--json"]).json();

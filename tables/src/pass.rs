@@ -53,6 +53,9 @@ pub struct TableRows {
     pub wide_left_out: u64,
     /// For each pattern of [`TableOptions::wide`], whether an event of the trace matches it.
     pub wide_matched: Vec<bool>,
+    /// Whether the trace has samples of a process whose runtime does not tell managed from native
+    /// code. What is no known wait and no known native call has the state `managed` there.
+    pub has_untold_samples: bool,
     /// How reading the trace ended. If the trace is truncated or damaged, rows are missing. `None`
     /// if the caller read the events itself.
     pub outcome: Option<Outcome>,
@@ -147,6 +150,7 @@ impl TablePass {
         let encoded = finished.output.0?;
         written.wide_left_out = encoded.wide_left_out;
         written.wide_matched = encoded.wide_matched;
+        written.has_untold_samples = encoded.has_untold_samples;
         for (table, part, sheet) in encoded.sheets {
             let rows = sheet
                 .finish_with(&encoded.resolved_stacks, || destination.create(&table, &part))?;
@@ -311,7 +315,14 @@ impl Reports for Observers {
                 Err(error) => return Encoded(Err(error)),
             }
         }
-        Encoded(Ok(EncodedTables { sheets, resolved_stacks, wide_left_out, wide_matched }))
+        let has_untold_samples = resolved.has_untold_samples();
+        Encoded(Ok(EncodedTables {
+            sheets,
+            resolved_stacks,
+            wide_left_out,
+            wide_matched,
+            has_untold_samples,
+        }))
     }
 }
 
@@ -324,4 +335,5 @@ struct EncodedTables {
     resolved_stacks: ResolvedStacks,
     wide_left_out: u64,
     wide_matched: Vec<bool>,
+    has_untold_samples: bool,
 }

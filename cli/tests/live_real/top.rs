@@ -30,6 +30,10 @@ fn one_look_names_the_hot_methods_and_what_is_allocated_and_thrown() {
         let alike = document["methods"].list().iter();
         let names: Vec<_> = alike.map(|row| row["name"].text()).collect();
         assert!(names.iter().all(|name| !name.contains("+0x")), "{context}");
+        // Polls count for the methods of the program, and calls for the methods that make them.
+        assert!(!has("methods", "name", "PollGC"), "{context}");
+        assert!(!has("methods", "name", "System.Private.CoreLib!(no name)"), "{context}");
+        assert_eq!(document["header"]["is_untold"], peer.major == 9, "{context}");
         subject.assert_unharmed();
     });
 }

@@ -14,6 +14,7 @@ use crate::new_file::{self, NewFile, Pending, Unfinished};
 use crate::printable::PrintableText;
 use named_file::{NamedFile, fault};
 use nettrace_analysis::convert::{ConvertError, ConvertOptions, FORMATS, Format};
+use nettrace_analysis::fact::SeenFact;
 use nettrace_analysis::{Analysis, AnalysisError, AnalysisOptions, Kind};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -107,6 +108,9 @@ pub(super) fn write(
     let advice = advice.map(|advice| format!("{file}: {}", advice.text()));
     for message in unused.into_iter().chain(advice) {
         context.messages.warning(&message);
+    }
+    if finished.resolved().has_untold_samples() {
+        context.messages.note(&format!("{file}: {}", SeenFact::Untold.text()));
     }
     context.messages.losses(&file, &ended);
     Ok(context.conclude(&file, &ended, true))

@@ -13,6 +13,7 @@ use crate::units;
 use dataset::Dataset;
 use inputs::{InputSource, Named};
 use keys::Keys;
+use nettrace_analysis::fact::SeenFact;
 use nettrace_tables::Table;
 use nettrace_tables::schema::{INPUTS, TABLES};
 use std::collections::BTreeMap;
@@ -152,13 +153,16 @@ fn export_all(
 /// Counts the result of one input, and prints the messages about it.
 fn report(result: &InputResult, counts: &mut ResultCounts, context: &mut Context<'_>) {
     match result {
-        InputResult::Exported { file, ended, wide_left_out } => {
+        InputResult::Exported { file, ended, wide_left_out, has_untold_samples } => {
             counts.exported += 1;
             if *wide_left_out > 0 {
                 context.messages.warning(&format!(
                     "{file}: {} of --wide have no row, because at most 256 layouts of payloads get files of their own; name fewer events",
                     units::counted(*wide_left_out, "event")
                 ));
+            }
+            if *has_untold_samples {
+                context.messages.note(&format!("{file}: {}", SeenFact::Untold.text()));
             }
             context.messages.losses(file, ended);
             if context.conclude(file, ended, true) != Exit::Fine {

@@ -11,7 +11,7 @@ use nettrace_analysis::CutStacks;
 use nettrace_analysis::info::{Survey, TraceInfo};
 use nettrace_export::EventPattern;
 use nettrace_parser::{Reader, Trace};
-use nettrace_tables::schema::INPUTS;
+use nettrace_tables::schema::{INPUTS, SAMPLES};
 use nettrace_tables::{ContentHash, Destination, InputRow, Table, TableOptions, TablePass};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -39,6 +39,8 @@ pub(super) enum InputResult {
         ended: Box<Ended>,
         /// Number of events of `--wide` without a row.
         wide_left_out: u64,
+        /// Whether the states of threads in a table of samples are not those of the sampler.
+        has_untold_samples: bool,
     },
     /// An earlier export has written the trace.
     Skipped { is_damaged: bool },
@@ -123,6 +125,11 @@ impl Exporter<'_> {
         self.read(input, hashed)
     }
 
+    /// Returns whether a table of this export has the states of threads.
+    fn has_states(&self) -> bool {
+        self.tables.iter().any(|table| table.name == SAMPLES.name)
+    }
+
     /// Opens a trace and reads its header.
     fn open(&self, input: &Named) -> Result<(Reader<Input>, Trace), Failure> {
         let progress = Rc::new(Progress::new(false));
@@ -191,6 +198,7 @@ impl Exporter<'_> {
             file: input.name.clone(),
             ended: Box::new(ended),
             wide_left_out,
+            has_untold_samples: written.has_untold_samples && self.has_states(),
         })
     }
 

@@ -8,6 +8,7 @@ use crate::printable::printable;
 use crate::style::Paint;
 use crate::table::{Column, Table, first, layout_of, left, list, right};
 use crate::{sparkline, units};
+use nettrace_analysis::fact::SeenFact;
 use nettrace_analysis::report::{
     CallTree, GroupBy, MethodRow, ModuleKind, Modules, ModulesReport, ProcessorLimit,
     RunningSamples, StuckThread, ThreadsReport, TopN, TopNOptions, TreeOptions,
@@ -205,9 +206,7 @@ fn certainty(samples: u64, running: &RunningSamples, context: &mut Context<'_>) 
         managed, computing, taking_lock, native_calls, at_gc_poll, untold, ..
     } = *running;
     if untold > 0 {
-        let line = "this runtime does not tell managed from native code: what is no known wait, \
-                    native call or idle thread counts as managed code that ran";
-        prose(context, &Paint::default(), line)?;
+        untold_states(context)?;
     }
     if taking_lock == 0 && native_calls == 0 && at_gc_poll == 0 {
         return Ok(());
@@ -224,6 +223,11 @@ fn certainty(samples: u64, running: &RunningSamples, context: &mut Context<'_>) 
         parts.map(|(count, what)| format!("{} {what}", units::count(*count))).collect();
     let line = format!("of {}, {}", units::counted(samples, "sample"), parts.join(", "));
     prose(context, &Paint::default(), &line)
+}
+
+/// Says that the states of threads are not those of the sampler.
+fn untold_states(context: &mut Context<'_>) -> io::Result<()> {
+    prose(context, &Paint::default(), &SeenFact::Untold.text())
 }
 
 /// Writes the number of samples that have lost their callers.
@@ -345,6 +349,9 @@ pub(super) fn threads(
         units::counted(report.threads.len() as u64, "thread"),
     );
     writeln!(context.out.buffer(), "{}", strong.over(summary))?;
+    if report.untold > 0 {
+        untold_states(context)?;
+    }
     guesses(report.guessed_frames, context)
 }
 

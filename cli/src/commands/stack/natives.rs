@@ -80,7 +80,7 @@ fn has_moved(stack: &NativeStack, row: &SampledThread) -> bool {
         return false;
     }
     let is_elsewhere = stack.end == Some(StackEnd::Start) && !meets(stack, row);
-    row.state == ThreadState::Managed || is_elsewhere
+    row.state == ThreadState::Managed && !row.is_untold || is_elsewhere
 }
 
 /// Returns whether the native stack and the sample have a place in common.

@@ -95,10 +95,10 @@ fn write_group(
     let warning = context.style.warning();
     let doing = match (first.state(), first.waits_for()) {
         (_, Some(what)) => format!("waiting for {what}"),
-        (Some(ThreadState::Managed), _) => "running managed code".to_owned(),
         _ if threads.iter().all(|thread| thread.is_blocked() == Some(true)) => {
             "blocked in native code".to_owned()
         }
+        (Some(ThreadState::Managed), _) => "running managed code".to_owned(),
         _ => "in native code".to_owned(),
     };
     let doing = match first.waits_for() {

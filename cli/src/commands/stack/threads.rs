@@ -10,6 +10,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// Minimum share of a processor that a thread uses if it runs.
+const MIN_USED: f64 = 0.01;
+
 /// A thread with one of its stacks.
 #[derive(Debug)]
 pub(super) struct StackedThread {
@@ -153,11 +156,18 @@ impl StackedThread {
     }
 
     /// Returns whether the thread sleeps in native code by the operating system, because some waits
-    /// leave no method on the stack.
+    /// leave no method on the stack. Where managed code is not told from native code, a thread that
+    /// may have run managed code must also have used next to no processor time, because the sampler
+    /// puts threads that run managed code to sleep.
     pub(super) fn is_blocked(&self) -> Option<bool> {
         let row = self.sampled.as_ref().filter(|row| row.is_latest)?;
         let os = self.os.as_ref()?;
-        Some(row.state == ThreadState::Native && matches!(os.state, 'S' | 'D'))
+        let may_wait = match row.state {
+            ThreadState::Native => true,
+            ThreadState::Managed => row.is_untold && self.used.is_some_and(|it| it < MIN_USED),
+            _ => false,
+        };
+        Some(may_wait && matches!(os.state, 'S' | 'D'))
     }
 }
 
@@ -222,6 +232,33 @@ mod tests {
         stacks.count_stacks();
         let rows = stacks.finish(NameOptions::default()).threads;
         sampled(rows, None, None).remove(0)
+    }
+
+    #[test]
+    fn where_the_runtime_does_not_tell_a_sleeping_thread_without_processor_time_is_blocked() {
+        let mut thread = thread();
+        let name = "worker".to_owned();
+        let of_os = OsThread {
+            id: 1,
+            name,
+            state: 'S',
+            user_ns: 0,
+            system_ns: 0,
+            cpu_ns: 0,
+            kernel_function: None,
+        };
+        thread.os = Some(of_os);
+        let mut blocked = |state, is_untold, used| {
+            let row = thread.sampled.as_mut().unwrap();
+            (row.state, row.is_untold) = (state, is_untold);
+            thread.used = Some(used);
+            thread.is_blocked()
+        };
+        assert_eq!(blocked(ThreadState::Native, false, 0.5), Some(true));
+        assert_eq!(blocked(ThreadState::Managed, false, 0.0), Some(false));
+        assert_eq!(blocked(ThreadState::Managed, true, 0.0), Some(true));
+        // The sampler puts threads to sleep.
+        assert_eq!(blocked(ThreadState::Managed, true, 0.5), Some(false));
     }
 
     #[test]

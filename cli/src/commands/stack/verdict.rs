@@ -22,6 +22,7 @@ pub(super) fn of_threads(threads: &[StackedThread], queued: &dyn Fn() -> Option<
         let mut seen = SeenThread::new(name, row.state, &row.frames);
         seen.waits_for = row.waits_for;
         seen.is_blocked = thread.is_blocked() == Some(true);
+        seen.is_untold = row.is_untold;
         seen.used = thread.used;
         seen
     });

@@ -44,6 +44,9 @@ const NUMBER_COLUMNS: u16 = 10;
 /// Number of rows above the list, without the verdict.
 const ROWS_ABOVE: u16 = 5;
 
+/// Text behind the name of a process whose runtime does not tell managed from native code.
+const UNTOLD: &str = "  managed not told from native";
+
 /// State of the screen.
 #[derive(Debug)]
 pub(super) struct TopBoard {
@@ -172,7 +175,8 @@ impl TopBoard {
 
     /// Returns the sentence in the first line, if anything stands out.
     fn verdict(&self) -> Option<String> {
-        self.seen.as_ref()?.snapshot.verdicts.facts.first().map(SeenFact::text)
+        let mut facts = self.seen.as_ref()?.snapshot.verdicts.facts.iter();
+        facts.find(|fact| **fact != SeenFact::Untold).map(SeenFact::text)
     }
 
     /// Returns the number of rows above the list.
@@ -210,6 +214,10 @@ impl TopBoard {
             (false, false) => format!("  last {window} s"),
         };
         let x = put(buffer, (x, 0), width.saturating_sub(x), &state, Style::new());
+        let x = match seen.snapshot.header.is_untold {
+            true => put(buffer, (x, 0), width.saturating_sub(x), UNTOLD, self.theme.faint()),
+            false => x,
+        };
         if let Some(missing) = rows::missing(seen) {
             let room = width.saturating_sub(x + 2);
             put(buffer, (x + 2, 0), room, &missing, self.theme.warning());
@@ -452,6 +460,22 @@ mod tests {
         board.update(seen);
         let shown = text(&drawn(&mut board, 80, 12));
         assert!(shown.contains("7 events lost") && shown.contains("watching: 1,234"), "{shown}");
+    }
+
+    #[test]
+    fn the_first_line_says_that_the_runtime_does_not_tell_managed_from_native() {
+        let mut board = TopBoard::new(Theme::coloured(true), TopView::Methods);
+        let mut seen = seen(&top());
+        seen.snapshot.header.is_untold = true;
+        seen.snapshot.verdicts.facts.push(SeenFact::Untold);
+        let lists_at = board.above();
+        board.update(seen);
+        let shown = text(&drawn(&mut board, 80, 24));
+        let first = shown.lines().next().unwrap_or_default();
+        assert!(first.contains("managed not told from native"), "{shown}");
+        // The sentence takes no line from the list.
+        let others = board.seen.as_ref().unwrap().snapshot.verdicts.facts.len() - 1;
+        assert_eq!(board.above(), lists_at + u16::from(others > 0));
     }
 
     #[test]

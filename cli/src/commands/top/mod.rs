@@ -314,6 +314,7 @@ impl<'w> Watching<'w> {
     fn show_lines(&mut self, context: &mut Context<'_>) -> Result<(), Failure> {
         // The first lines wait for a whole window.
         let mut next = self.start + self.args.window.0;
+        let mut is_first = true;
         loop {
             while Instant::now() < next && !self.is_over() {
                 self.look_at_threads();
@@ -338,7 +339,8 @@ impl<'w> Watching<'w> {
                 }
                 context.out.write_all(b"\n")?;
             } else {
-                rows::write(&seen, self.args.view.unwrap_or(TopView::Methods), context)?;
+                let view = self.args.view.unwrap_or(TopView::Methods);
+                rows::write(&seen, view, std::mem::take(&mut is_first), context)?;
             }
             context.out.finish()?;
             if ends {

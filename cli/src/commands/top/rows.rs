@@ -7,6 +7,7 @@ use crate::cut::{self, Text};
 use crate::printable::printable;
 use crate::table::{Cell, Table, left, right, wrapped};
 use crate::units;
+use nettrace_analysis::fact::SeenFact;
 use nettrace_analysis::live::{TopMethod, TopSnapshot};
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
@@ -200,15 +201,21 @@ pub(super) fn missing(seen: &TopState) -> Option<String> {
     (!missing.is_empty()).then(|| missing.join(", "))
 }
 
-/// Writes a view as lines.
-pub(super) fn write(seen: &TopState, view: TopView, context: &mut Context<'_>) -> io::Result<()> {
+/// Writes a view as lines. What is true of the runtime is said only in the first of several views.
+pub(super) fn write(
+    seen: &TopState,
+    view: TopView,
+    is_first: bool,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
     let seconds = decimal(seen.snapshot.window_ns as f64 / 1e9);
     let samples = units::counted(seen.snapshot.header.samples, "sample");
     let strong = context.style.strong();
     let label = printable(&seen.label);
     let title = format!("{label}: last {seconds} s, {samples}");
     writeln!(context.out, "{}", strong.over(title))?;
-    for verdict in &seen.snapshot.verdicts.facts {
+    let facts = seen.snapshot.verdicts.facts.iter();
+    for verdict in facts.filter(|fact| is_first || **fact != SeenFact::Untold) {
         writeln!(context.out, "{}", wrapped(&printable(&verdict.text()), context.table_width()))?;
     }
     writeln!(context.out, "{}", header_line(seen, usize::MAX))?;
