@@ -157,14 +157,17 @@ impl StackedThread {
 
     /// Returns whether the thread sleeps in native code by the operating system, because some waits
     /// leave no method on the stack. Where managed code is not told from native code, a thread that
-    /// may have run managed code must also have used next to no processor time, because the sampler
-    /// puts threads that run managed code to sleep.
+    /// may have run managed code must also have used next to no processor time, or be blocked by its
+    /// native stack, because the sampler puts threads that run managed code to sleep.
     pub(super) fn is_blocked(&self) -> Option<bool> {
         let row = self.sampled.as_ref().filter(|row| row.is_latest)?;
         let os = self.os.as_ref()?;
         let may_wait = match row.state {
             ThreadState::Native => true,
-            ThreadState::Managed => row.is_untold && self.used.is_some_and(|it| it < MIN_USED),
+            ThreadState::Managed if row.is_untold => {
+                self.used.is_some_and(|used| used < MIN_USED)
+                    || self.native.as_ref().is_some_and(Native::is_blocked)
+            }
             _ => false,
         };
         Some(may_wait && matches!(os.state, 'S' | 'D'))
