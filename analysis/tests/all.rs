@@ -46,6 +46,7 @@ mod synthetic;
 mod thread_stacks;
 mod threads;
 mod unloads;
+mod up_down_counters;
 mod waiting;
 mod web;
 mod web_profile;

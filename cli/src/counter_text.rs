@@ -3,7 +3,7 @@
 use crate::cut::Text;
 use crate::printable::printable;
 use crate::units;
-use nettrace_analysis::report::CounterSeries;
+use nettrace_analysis::report::{CounterBase, CounterSeries};
 
 /// Returns the name of a series with its tags.
 pub(crate) fn name(series: &CounterSeries) -> String {
@@ -41,7 +41,7 @@ pub(crate) fn to_cut(name: &str, after: &str, after_in_short: &str) -> Text {
 /// of 60 s.
 pub(crate) fn unit(series: &CounterSeries) -> String {
     if !series.kind.is_rate() {
-        return printable(&series.unit);
+        return unit_per_second(series);
     }
     match series.interval_seconds {
         seconds if seconds <= 0.0 || seconds == 1.0 => format!("{}/s", printable(&series.unit)),
@@ -49,9 +49,41 @@ pub(crate) fn unit(series: &CounterSeries) -> String {
     }
 }
 
-/// Returns the unit of values as they are shown: `ms`, `By/s`.
+/// Returns the unit of values as they are shown: `ms`, `By/s`, `items added` for what an up-down
+/// counter added since the session began.
 pub(crate) fn unit_per_second(series: &CounterSeries) -> String {
-    format!("{}{}", printable(&series.unit), per_second(series))
+    let unit = format!("{}{}", printable(&series.unit), per_second(series));
+    format!("{unit} {}", added(series)).trim().to_owned()
+}
+
+/// Returns what follows the unit of an up-down counter whose level is unknown.
+pub(crate) fn added(series: &CounterSeries) -> &'static str {
+    match series.base {
+        None => "",
+        Some(CounterBase::SessionStart) => "added",
+        Some(_) => "added?",
+    }
+}
+
+/// Returns the sentences that explain [`added`] below the tables of these series.
+pub(crate) fn what_added_means(series: &[CounterSeries]) -> Vec<String> {
+    let has = |base| series.iter().any(|series| series.base == Some(base));
+    let mut texts = Vec::new();
+    if has(CounterBase::SessionStart) {
+        texts.push(
+            "added: by an UpDownCounter since the metrics session began; the level at that time is \
+             not known"
+                .to_owned(),
+        );
+    }
+    if has(CounterBase::Unknown) {
+        texts.push(
+            "added?: by an UpDownCounter since the metrics session began, or the level of an \
+             ObservableUpDownCounter: the trace began later, and does not tell which"
+                .to_owned(),
+        );
+    }
+    texts
 }
 
 /// Unit in which a report shows the values of a series.

@@ -511,7 +511,8 @@ pub const COUNTERS: Table = Table {
         column(
             "kind",
             Text,
-            "`mean`, `increment`, `counter`, `up_down_counter`, `gauge`, `histogram`",
+            "`mean`, `increment`, `counter`, `up_down_counter` (added since the metrics session began), \
+             `observable_up_down_counter` (the level), `gauge`, `histogram`",
         ),
         column("unit", Text, "its unit; may be empty"),
         column("tags", Text, "names and values of its tags, JSON object"),

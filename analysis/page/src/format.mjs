@@ -79,6 +79,9 @@ const BYTES = ['By', 'B', 'bytes'];
 // Tells whether values of a counter are shown in a fitting unit instead of that of the counter.
 export const hasFittingUnit = ({ unit }) => NANOS.has(unit) || BYTES.includes(unit);
 
+// Returns what follows the unit of an up-down counter whose level is unknown.
+export const added = ({ base }) => ({ session_start: 'added', unknown: 'added?' })[base] || '';
+
 // Returns a value of a counter with its unit: durations and sizes in the one that fits, growth of seconds as a share of a core.
 export function formatMeasured(value, series) {
   if (!Number.isFinite(value)) return '–';

@@ -5,7 +5,8 @@ import test from 'node:test';
 import { readColumn, readTrace } from '../src/data.mjs';
 import { el, entitle, fit, printable, say, visible, widthOf, write } from '../src/dom.mjs';
 import { layoutTree } from '../src/flame.mjs';
-import { formatBytes, formatCount, formatNanos } from '../src/format.mjs';
+import { distributionsOf } from '../src/counters-view.mjs';
+import { added, formatBytes, formatCount, formatNanos } from '../src/format.mjs';
 import { counterLane } from '../src/lanes.mjs';
 import { callTree, methodSums, sandwich, stacksOverTime } from '../src/calls.mjs';
 import { ownFrame, ownText, shortText } from '../src/frames.mjs';
@@ -475,6 +476,24 @@ test('a counter that was never a number has nothing to draw', () => {
   assert.equal(lanes[0], null);
   assert.deepEqual(lanes[1].line, [{ at: 1, value: 1.5 }]);
   assert.equal(counterLane({ reports: {} }, 0), null);
+});
+
+test('a histogram is one row with its count, its mean and its quantiles', () => {
+  const series = { provider: 'P', name: 'delay', weights: 30, sum: 615, points: [] };
+  const of = (Percentile, mean, more) => ({ ...series, tags: { kind: 'a', Percentile }, mean, ...more });
+  const rows = distributionsOf([of('50', 21), of('99', 25), of('50', 1, { tags: { kind: 'b', Percentile: '50' }, weights: 0, sum: null })]);
+  assert.deepEqual(
+    rows.map((row) => [row.title, row.measured, row.mean, [...row.quantiles].map(([percentile, series]) => [percentile, series.mean])]),
+    [
+      ['delay {kind=a}', 30, 20.5, [[50, 21], [99, 25]]],
+      ['delay {kind=b}', 0, null, [[50, 1]]],
+    ],
+  );
+  assert.equal(rows[0].highest.tags.Percentile, '99');
+});
+
+test('the unit of an up-down counter tells that its values are what was added', () => {
+  assert.deepEqual([{ base: 'session_start' }, { base: 'unknown' }, {}].map(added), ['added', 'added?', '']);
 });
 
 // Returns a document whose elements remember what is put into them.

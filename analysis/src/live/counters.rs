@@ -8,7 +8,9 @@ use crate::document::SCHEMA;
 use crate::model::{Model, start_unix_ns};
 use crate::report::counters::{CounterValues, Published, STARVATIONS, SeriesKey};
 use crate::report::threadpool::is_starvation;
-use crate::report::{CounterKind, CounterPoint, CounterSeries, CountersReport, Moment};
+use crate::report::{
+    CounterKind, CounterPoint, CounterSeries, CountersReport, Moment, OtherInterval,
+};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -66,6 +68,8 @@ pub struct LiveCounters {
 #[derive(Debug, Default)]
 struct OwnSession {
     interval: Option<String>,
+    /// Interval in seconds; 0 if unknown.
+    seconds: f64,
     session: Option<String>,
     client: Option<String>,
 }
@@ -74,6 +78,8 @@ struct OwnSession {
 #[derive(Debug)]
 struct Publisher {
     session: String,
+    /// Time of the session's first value.
+    first_ns: i64,
     last_ns: i64,
     interval_seconds: f64,
 }
@@ -213,6 +219,7 @@ impl LiveCounters {
     #[must_use]
     pub fn interval(mut self, seconds: f64) -> LiveCounters {
         self.values.expect_interval(seconds);
+        self.own.seconds = seconds;
         self.own.interval = Some(format!("Interval={}", (seconds * 1e3).round()));
         self
     }
@@ -271,7 +278,8 @@ impl LiveCounters {
 
     fn add(&mut self, published: Published) {
         let is_metric = !matches!(published.key.kind, CounterKind::Mean | CounterKind::Increment);
-        let Published { mut key, unit, display_name, interval_seconds, point } = published;
+        let mut key = published.key.clone();
+        let (interval_seconds, point) = (published.interval_seconds, published.point);
         if is_metric {
             let is_wanted = self.wanted.has_instrument(&key.provider, &key.name);
             self.names.publish(&self.wanted, &key.provider, &key.name, is_wanted);
@@ -293,6 +301,9 @@ impl LiveCounters {
         if !self.takes_session(&key, is_metric, session, point.ts_ns, interval_seconds) {
             return;
         }
+        if !is_metric {
+            self.check_event_counters(&key, interval_seconds, point.ts_ns);
+        }
         if self.series.len() >= self.most_series
             && !self.series.contains_key(&key)
             && !self.make_room(point.ts_ns)
@@ -303,17 +314,14 @@ impl LiveCounters {
         let first_process = *self.first_process.get_or_insert(key.process_id);
         self.has_several |= first_process != key.process_id;
         let kept = self.series.entry(key).or_insert_with_key(|key| KeptSeries {
-            series: CounterSeries::from_key(key, &unit, &display_name),
+            series: CounterSeries::from_key(key, &published.unit, &published.display_name),
             recent: VecDeque::new(),
             new: Vec::new(),
             total_count: 0,
             total_sum: 0.0,
             last_ns: 0,
         });
-        if interval_seconds > 0.0 {
-            kept.series.interval_seconds = interval_seconds;
-        }
-        kept.series.add(point, true);
+        kept.series.publish(&published, true);
         let Some(point) = kept.series.points.pop() else { return };
         kept.last_ns = point.ts_ns;
         if kept.series.kind == CounterKind::Histogram {
@@ -381,7 +389,8 @@ impl LiveCounters {
         let name = (key.process_id, name.to_owned());
         let Some(publisher) = self.publishers.get_mut(&name) else {
             if self.publishers.len() < MAX_NAMES {
-                let publisher = Publisher { session, last_ns: ts_ns, interval_seconds };
+                let publisher =
+                    Publisher { session, first_ns: ts_ns, last_ns: ts_ns, interval_seconds };
                 self.publishers.insert(name, publisher);
             }
             return true;
@@ -391,11 +400,46 @@ impl LiveCounters {
             if !is_own && !is_silent {
                 return false;
             }
-            publisher.session = session;
+            (publisher.session, publisher.first_ns) = (session, ts_ns);
         }
         publisher.last_ns = ts_ns;
         publisher.interval_seconds = interval_seconds;
         true
+    }
+
+    /// Notes that a provider's EventCounters come at another interval than was asked for, if that
+    /// goes on for twice the longer one.
+    fn check_event_counters(&mut self, key: &SeriesKey, seconds: f64, ts_ns: i64) {
+        let Some(publisher) = self.publishers.get(&(key.process_id, key.provider.clone())) else {
+            return;
+        };
+        let passed = ts_ns.saturating_sub(publisher.first_ns) as f64 / SECOND;
+        let is_own = self.own.interval.as_ref() == Some(&publisher.session);
+        if !is_own && passed >= 2.0 * seconds.max(self.own.seconds) {
+            let other = OtherInterval::new(&key.provider, self.own.seconds, seconds);
+            self.add_notice(other.map(MetricsNotice::OtherInterval));
+        }
+    }
+
+    /// Notes that instruments are published at another interval than was asked for, unless a notice
+    /// of the runtime has said so.
+    fn check_metrics(&mut self, event: &Event<'_>) {
+        let name = (event.process_id(), METRICS.to_owned());
+        let Some(publisher) = self.publishers.get(&name) else { return };
+        let named = self.values.named_interval(event.process_id(), &publisher.session);
+        let is_told =
+            |notice: &MetricsNotice| matches!(notice, MetricsNotice::OtherConfiguration { .. });
+        if let Some(seconds) = named.filter(|_| !self.notices.iter().any(is_told)) {
+            let other = OtherInterval::new(OtherInterval::METRICS, self.own.seconds, seconds);
+            self.add_notice(other.map(MetricsNotice::OtherInterval));
+        }
+    }
+
+    fn add_notice(&mut self, notice: Option<MetricsNotice>) {
+        let Some(notice) = notice.filter(|_| self.notices.len() < MAX_NAMES) else { return };
+        if self.notices.insert(notice.clone()) {
+            self.new_notices.push(notice);
+        }
     }
 
     /// Leaves out EventCounters of a meter's name from now on.
@@ -425,7 +469,14 @@ impl LiveCounters {
         };
         let point = CounterPoint { ts_ns: moment.nanos, value: 1.0, ..CounterPoint::default() };
         let (unit, display_name) = ("{adjustment}".to_owned(), String::new());
-        self.add(Published { key, unit, display_name, interval_seconds: 0.0, point });
+        self.add(Published {
+            key,
+            unit,
+            display_name,
+            interval_seconds: 0.0,
+            is_observable: None,
+            point,
+        });
     }
 
     /// Removes the series that stopped first. Returns whether any had stopped.
@@ -451,13 +502,8 @@ impl LiveCounters {
         }
         let Some((notice, session)) = MetricsNotice::from_event(event) else { return };
         let is_ours = |own: &Option<String>| own.as_ref().is_none_or(|own| *own == session);
-        if !is_ours(&self.own.session) && !is_ours(&self.own.client)
-            || self.notices.len() >= MAX_NAMES
-        {
-            return;
-        }
-        if self.notices.insert(notice.clone()) {
-            self.new_notices.push(notice);
+        if is_ours(&self.own.session) || is_ours(&self.own.client) {
+            self.add_notice(Some(notice));
         }
     }
 }
@@ -509,6 +555,9 @@ impl LiveReport for LiveCounters {
         self.values = values;
         if let Some(idle) = idle {
             self.refresh(idle);
+        }
+        if event.name() == "CollectionStart" && event.known_provider() == KnownProvider::Metrics {
+            self.check_metrics(event);
         }
         is_its
     }

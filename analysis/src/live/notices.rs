@@ -1,5 +1,6 @@
 //! Notices of `System.Diagnostics.Metrics`, which say why values are missing.
 
+use crate::report::OtherInterval;
 use nettrace_parser::Event;
 use std::fmt;
 
@@ -23,6 +24,8 @@ pub enum MetricsNotice {
         /// Maximum number of histograms of the shared session.
         max_histograms: String,
     },
+    /// Values come at another interval than was asked for.
+    OtherInterval(OtherInterval),
     /// There are more series than the session allows; further ones are not published.
     TimeSeriesLimit,
     /// There are more histograms than the session allows; further ones are not published.
@@ -91,6 +94,7 @@ impl fmt::Display for MetricsNotice {
                  settings: a refresh interval of {refresh_interval} s, at most {max_time_series} time \
                  series and {max_histograms} histograms"
             ),
+            MetricsNotice::OtherInterval(other) => other.fmt(f),
             MetricsNotice::TimeSeriesLimit => f.write_str(
                 "there are more series than the session allows; the others are not published",
             ),

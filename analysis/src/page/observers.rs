@@ -347,7 +347,7 @@ fn state_number(state: ThreadState) -> u64 {
 }
 
 /// Joins neighbouring points of a counter to one. The point has the time of the first, the number
-/// of joined points, and the count, mean, minimum, maximum and last of the measured values.
+/// of joined points, and the count, sum, mean, minimum, maximum and last of the measured values.
 fn joined(points: &[Value]) -> Option<Value> {
     let number = |point: &Value, key: &str| point.get(key).and_then(Value::as_f64);
     let (mut joined, mut measured, mut mean, mut last) = (0_u32, 0.0, 0.0, None);
@@ -368,8 +368,13 @@ fn joined(points: &[Value]) -> Option<Value> {
     }
     let last = last?;
     let (mean, least, most) = if measured > 0.0 { (mean, least, most) } else { (last, last, last) };
-    Some(json!({ "ts_ns": points.first()?.get("ts_ns"), "value": mean, "joined": joined,
-        "measured": measured, "min": least, "max": most, "last": last }))
+    let mut point = json!({ "ts_ns": points.first()?.get("ts_ns"), "value": mean,
+        "joined": joined, "measured": measured, "min": least, "max": most, "last": last });
+    // Histograms have a sum in each point.
+    if let Some(sum) = points.iter().map(|point| number(point, "sum")).sum::<Option<f64>>() {
+        point.as_object_mut()?.insert("sum".to_owned(), sum.into());
+    }
+    Some(point)
 }
 
 fn kind_key(kind: Kind) -> &'static str {

@@ -88,7 +88,9 @@ pub use alloc::{
 };
 pub use contention::{Contention, ContentionReport, Lock, OpenLockWait};
 pub use contract::{Moment, Recording, Report, ReportInput};
-pub use counters::{CounterKind, CounterPoint, CounterSeries, Counters, CountersReport};
+pub use counters::{
+    CounterBase, CounterKind, CounterPoint, CounterSeries, Counters, CountersReport, OtherInterval,
+};
 pub(crate) use counts::increase;
 pub use counts::{ReasonCount, ThreadCount};
 pub use deadlock::Deadlock;

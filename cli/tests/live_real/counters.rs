@@ -37,7 +37,8 @@ fn event_counters_and_instruments_come_without_being_named() {
         assert!(!of("Nettrace-Workload-Counters").is_empty(), ".NET {}", peer.major);
         assert_eq!(!of("Nettrace.Workload").is_empty(), peer.major >= HAS_METRICS);
         // From .NET 9 on, the meter System.Runtime replaces the EventCounters of that name.
-        let is_meter = of("System.Runtime").iter().any(|line| line["kind"] == "up_down_counter");
+        let is_meter =
+            of("System.Runtime").iter().any(|line| line["kind"] == "observable_up_down_counter");
         assert_eq!(is_meter, peer.major >= 9);
         assert!(!is_meter || of("System.Runtime").iter().all(|line| line["kind"] != "mean"));
         // Not for EventCounters, whose first interval may be short.

@@ -3,11 +3,13 @@
 
 mod csv;
 mod openmetrics;
+mod other_interval;
 mod same_names;
 mod series;
 mod values;
 
-pub use series::{CounterKind, CounterPoint, CounterSeries};
+pub use other_interval::OtherInterval;
+pub use series::{CounterBase, CounterKind, CounterPoint, CounterSeries};
 pub(crate) use series::{Published, STARVATIONS, SeriesKey};
 pub(crate) use values::CounterValues;
 
@@ -30,6 +32,9 @@ pub struct CountersReport {
     pub start_unix_ns: Option<i64>,
     /// Series, sorted by provider, name, process and tags.
     pub series: Vec<CounterSeries>,
+    /// Intervals that sessions asked for in vain, because another session had set one.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub other_intervals: Vec<OtherInterval>,
     /// Number of quantiles left out because their event has more than 16.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub quantiles_left_out: u64,
@@ -75,19 +80,16 @@ impl Report for Counters {
     fn event(&mut self, event: &Event<'_>, moment: &Moment, _: &mut Model) -> bool {
         let (series, keeps_points) = (&mut self.series, !self.omits_points);
         let is_about = self.values.read(event, moment, |published| {
-            let series = series.entry(published.key).or_insert_with_key(|key| {
+            let series = series.entry(published.key.clone()).or_insert_with_key(|key| {
                 CounterSeries::from_key(key, &published.unit, &published.display_name)
             });
-            if published.interval_seconds > 0.0 {
-                series.interval_seconds = published.interval_seconds;
-            }
-            series.add(published.point, keeps_points);
+            series.publish(&published, keeps_points);
         });
         self.used = self.used.saturating_add(u64::from(is_about && moment.is_selected));
         is_about
     }
 
-    fn finish(self, resolved: &Resolved<'_>) -> CountersReport {
+    fn finish(mut self, resolved: &Resolved<'_>) -> CountersReport {
         let mut all: Vec<(SeriesKey, CounterSeries)> = self.series.into_iter().collect();
         // Concurrent sessions publish equal series: keep the one with most values.
         all.sort_few_by(|(one, one_series), (other, other_series)| {
@@ -115,6 +117,7 @@ impl Report for Counters {
             schema: SCHEMA,
             start_unix_ns: resolved.model().start_unix_ns(),
             series,
+            other_intervals: self.values.take_other_intervals(),
             quantiles_left_out: self.values.quantiles_left_out(),
             used: self.used,
         }

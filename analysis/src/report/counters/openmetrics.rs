@@ -1,7 +1,7 @@
 //! Counters in the OpenMetrics text format.
 
 use super::CountersReport;
-use super::series::{CounterKind, CounterPoint, CounterSeries};
+use super::series::{CounterBase, CounterKind, CounterPoint, CounterSeries};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -29,7 +29,9 @@ impl CountersReport {
     /// Writes all points in the OpenMetrics text format, with the events' times.
     ///
     /// Counters and increments become counters, histograms become summaries with their quantiles
-    /// (counts and sums are cumulative since the trace's start), everything else becomes gauges.
+    /// (counts and sums are cumulative since the trace's start). Up-down counters without a known
+    /// level, which is all but the observable ones, have the type `unknown`, because what was added
+    /// since the session began is no level, and may be negative. Everything else becomes gauges.
     /// The format allows no negative quantiles, counts and sums, so these are left out: negative
     /// quantiles of a histogram, its sum once that has been negative, and totals of counters that
     /// are negative or not finite. Tags become labels; the label `provider` is the provider or
@@ -138,6 +140,7 @@ impl CountersReport {
             let type_name = match series.kind {
                 CounterKind::Counter | CounterKind::Increment => "counter",
                 CounterKind::Histogram => "summary",
+                _ if series.base.is_some() => "unknown",
                 _ => "gauge",
             };
             let unit = unit_name(&series.unit);
@@ -158,7 +161,7 @@ impl CountersReport {
                         name: name.clone(),
                         type_name,
                         unit,
-                        help: format!("{text}{unit_text}"),
+                        help: format!("{text}{unit_text}{}", base_text(series.base)),
                         metrics: BTreeMap::new(),
                     }
                 });
@@ -181,6 +184,15 @@ impl CountersReport {
             taken.extend(ends.iter().map(|end| format!("{}{end}", family.name)));
         }
         families
+    }
+}
+
+/// Returns what the values of an up-down counter are, for the help text.
+fn base_text(base: Option<CounterBase>) -> &'static str {
+    match base {
+        None => "",
+        Some(CounterBase::SessionStart) => ", added since the session began",
+        Some(CounterBase::Unknown) => ", added since the session began, or the level if observable",
     }
 }
 
@@ -343,6 +355,30 @@ orders_total{provider=\"P\",_1x=\"y\",_1x_=\"z\"} 2.5 1.500000000
 # EOF
 ";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn what_was_added_since_the_session_began_is_no_gauge() {
+        let mut added = series("queue.length", CounterKind::UpDownCounter, "items", &[]);
+        added.base = Some(CounterBase::SessionStart);
+        added.add(CounterPoint { ts_ns: 1_500_000_000, value: -3.0, ..added.points[0] }, true);
+        let unsure = series("x", CounterKind::UpDownCounter, "By", &[]);
+        let level = series("y", CounterKind::ObservableUpDownCounter, "", &[]);
+        let expected = "\
+# TYPE queue_length unknown
+# HELP queue_length queue.length, in items, added since the session began
+queue_length{provider=\"P\"} 2.5 1.500000000
+queue_length{provider=\"P\"} -3 2.500000000
+# TYPE x_bytes unknown
+# UNIT x_bytes bytes
+# HELP x_bytes x, in By, added since the session began, or the level if observable
+x_bytes{provider=\"P\"} 2.5 1.500000000
+# TYPE y gauge
+# HELP y y
+y{provider=\"P\"} 2.5 1.500000000
+# EOF
+";
+        assert_eq!(report(vec![added, unsure, level]), expected);
     }
 
     #[test]

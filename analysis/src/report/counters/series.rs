@@ -22,8 +22,12 @@ pub enum CounterKind {
     Increment,
     /// Instrument that only grows; its value is the growth in an interval.
     Counter,
-    /// Instrument that grows and shrinks; its value is the current sum.
+    /// Instrument that grows and shrinks by what the program adds. The value is the sum of what was
+    /// added since the metrics session began: the runtime does not tell the level before.
+    /// [`CounterSeries::base`] tells whether that is certain.
     UpDownCounter,
+    /// Instrument that grows and shrinks and that the runtime reads; its value is its level.
+    ObservableUpDownCounter,
     /// Instrument with a current value.
     Gauge,
     /// Instrument with a distribution; the value is a quantile of an interval, which the tag
@@ -44,10 +48,24 @@ impl CounterKind {
             CounterKind::Increment => "increment",
             CounterKind::Counter => "counter",
             CounterKind::UpDownCounter => "up_down_counter",
+            CounterKind::ObservableUpDownCounter => "observable_up_down_counter",
             CounterKind::Gauge => "gauge",
             CounterKind::Histogram => "histogram",
         }
     }
+}
+
+/// Level from which the values of an instrument are counted that grows and shrinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum CounterBase {
+    /// The level, which is unknown, that the instrument had when the metrics session began.
+    SessionStart,
+    /// That level, or 0 if the instrument is an observable one: the trace began after the metrics
+    /// session, whose start tells which.
+    Unknown,
 }
 
 /// Values of one counter with one set of tags.
@@ -63,6 +81,9 @@ pub struct CounterSeries {
     pub display_name: String,
     /// Meaning of the values.
     pub kind: CounterKind,
+    /// Up-down counters: what their values are counted from; `None` for all other kinds.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub base: Option<CounterBase>,
     /// Unit of the values; may be empty.
     pub unit: String,
     /// OS id of the process; `None` if the trace does not contain it. If several processes have
@@ -134,6 +155,9 @@ pub struct CounterPoint {
     /// does not tell the time between.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub rate_per_second: Option<f64>,
+    /// Whether the value is what was added in the interval, as .NET 7 publishes up-down counters.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) is_change: bool,
     /// Rank among all points of all series.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) order: u64,
@@ -161,6 +185,9 @@ pub(crate) struct Published {
     pub(crate) display_name: String,
     /// Time between publications in seconds; 0 while unknown.
     pub(crate) interval_seconds: f64,
+    /// Up-down counters: whether the instrument is an observable one; `None` if the stream has not
+    /// told so far.
+    pub(crate) is_observable: Option<bool>,
     pub(crate) point: CounterPoint,
 }
 
@@ -186,6 +213,7 @@ impl CounterSeries {
             name: name.to_owned(),
             display_name: display_name.to_owned(),
             kind,
+            base: (kind == CounterKind::UpDownCounter).then_some(CounterBase::Unknown),
             unit: unit.to_owned(),
             process_id: None,
             tags,
@@ -243,6 +271,20 @@ impl CounterSeries {
         CounterSeries { process_id: key.process_id, ..of }
     }
 
+    /// Takes over what an event tells about a series, and its point.
+    pub(crate) fn publish(&mut self, published: &Published, keeps_point: bool) {
+        if published.interval_seconds > 0.0 {
+            self.interval_seconds = published.interval_seconds;
+        }
+        if let Some(is_observable) = published.is_observable {
+            (self.kind, self.base) = match is_observable {
+                true => (CounterKind::ObservableUpDownCounter, None),
+                false => (CounterKind::UpDownCounter, Some(CounterBase::SessionStart)),
+            };
+        }
+        self.add(published.point, keeps_point);
+    }
+
     /// Adds the process id as the first tag.
     pub(crate) fn add_process_tag(&mut self) {
         let id = self.process_id.map_or_else(|| "?".to_owned(), |id| id.to_string());
@@ -255,6 +297,10 @@ impl CounterSeries {
     }
 
     pub(crate) fn add(&mut self, mut point: CounterPoint, keeps_point: bool) {
+        if point.is_change {
+            self.cumulative += point.value;
+            point.value = self.cumulative;
+        }
         let value = point.value;
         if self.kind.is_rate() {
             self.cumulative = point.total.unwrap_or(self.cumulative + value);

@@ -13,19 +13,23 @@
 //! BeginInstrumentReporting, and which all series of the instrument get. `same_names.rs` tells
 //! instruments with one name and equal tags apart.
 
+use super::OtherInterval;
 use super::same_names::{Publication, SameNames};
 use super::series::{CounterKind, CounterPoint, Published, SeriesKey};
 use crate::model::{Moment, short};
 use nettrace_export::tags_of;
-use nettrace_parser::Event;
 use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind, View};
-use std::collections::HashMap;
+use nettrace_parser::{DateTime, Event, Value};
+use std::collections::{BTreeSet, HashMap};
 
 /// Nanoseconds per second.
 const SECOND: f64 = 1e9;
 
 /// Maximum number of instruments whose own tags are kept.
 const MAX_INSTRUMENTS: usize = 1_000;
+
+/// Maximum number of intervals asked for in vain that are kept.
+const MAX_OTHER_INTERVALS: usize = 100;
 
 /// Maximum number of quantiles of a histogram event: each is a series with all tags, and .NET
 /// publishes three.
@@ -41,6 +45,9 @@ pub(crate) struct CounterValues {
     same_names: SameNames,
     /// Tags of instruments and their meters, by process and the instrument's id.
     own_tags: HashMap<(Option<u64>, i64), Tags>,
+    /// Whether an up-down counter is an observable one, by process, meter and name.
+    observable: HashMap<(Option<u64>, String, String), bool>,
+    other_intervals: BTreeSet<OtherInterval>,
     /// Interval that the session requested, in seconds, which holds until the second publication.
     requested_seconds: f64,
     points: u64,
@@ -58,6 +65,8 @@ struct PublicationInterval {
     exact_seconds: f64,
     /// Number of publications so far.
     collections: u64,
+    /// Smallest interval in seconds that the publications themselves name: late ones name a multiple.
+    named_seconds: f64,
 }
 
 impl CounterValues {
@@ -70,6 +79,18 @@ impl CounterValues {
     /// Returns the number of quantiles left out because their event has more than 16.
     pub(crate) fn quantiles_left_out(&self) -> u64 {
         self.quantiles_left_out
+    }
+
+    /// Returns the intervals that sessions asked for in vain.
+    pub(crate) fn take_other_intervals(&mut self) -> Vec<OtherInterval> {
+        std::mem::take(&mut self.other_intervals).into_iter().collect()
+    }
+
+    /// Returns the interval in seconds that the publications for a session name, once there are three.
+    pub(crate) fn named_interval(&self, process_id: Option<u64>, session: &str) -> Option<f64> {
+        let interval = self.intervals.get(&(process_id, session.to_owned()))?;
+        (interval.collections >= 3 && interval.named_seconds.is_finite())
+            .then_some(interval.named_seconds)
     }
 
     /// Returns the histogram of the last event if it had no value in the interval. Its key has no
@@ -93,6 +114,12 @@ impl CounterValues {
             }
             if event.name() == "BeginInstrumentReporting" {
                 self.instrument_begins(event);
+                return false;
+            }
+            if let Some(other) = OtherInterval::from_event(event) {
+                if self.other_intervals.len() < MAX_OTHER_INTERVALS {
+                    self.other_intervals.insert(other);
+                }
                 return false;
             }
             let metric = view::Metric::from_event(event);
@@ -148,6 +175,7 @@ impl CounterValues {
             unit: counter.display_units.to_string(),
             display_name: counter.display_name.to_string(),
             interval_seconds: counter.publication_seconds(),
+            is_observable: None,
             point,
         })
     }
@@ -164,11 +192,19 @@ impl CounterValues {
         let (rate, value) = (number(metric.rate), number(metric.value));
         let (kind, value) = match metric.kind {
             MetricKind::Counter => (CounterKind::Counter, rate),
-            // The first version of the event contains only the change.
             MetricKind::UpDownCounter => (CounterKind::UpDownCounter, value.or(rate)),
             MetricKind::Gauge => (CounterKind::Gauge, value),
             MetricKind::Histogram => (CounterKind::Histogram, None),
             _ => return,
+        };
+        // The first version of the event has only the change.
+        let is_change = kind == CounterKind::UpDownCounter && metric.value.is_none();
+        let is_observable = match kind {
+            CounterKind::UpDownCounter if is_change => Some(false),
+            CounterKind::UpDownCounter => {
+                self.is_observable(process_id, metric, value.is_some() && rate.is_none())
+            }
+            _ => None,
         };
         let total = if metric.kind == MetricKind::Counter { number(metric.value) } else { None };
         let session = metric.session_id.to_string();
@@ -200,8 +236,10 @@ impl CounterValues {
         if let Some(value) = value {
             let rate_per_second =
                 if kind.is_rate() { per_second(value, exact_seconds) } else { None };
-            let point = CounterPoint { value, total, rate_per_second, ..self.point(moment) };
-            pass(Published { key, unit, display_name: String::new(), interval_seconds, point });
+            let next = self.point(moment);
+            let point = CounterPoint { value, total, rate_per_second, is_change, ..next };
+            let display_name = String::new();
+            pass(Published { key, unit, display_name, interval_seconds, is_observable, point });
             return;
         }
         let Some(quantiles) = metric.quantiles.map(|quantiles| quantiles.to_string()) else {
@@ -209,7 +247,8 @@ impl CounterValues {
         };
         if quantiles.is_empty() {
             let (point, display_name) = (self.point(moment), String::new());
-            self.idle = Some(Published { key, unit, display_name, interval_seconds, point });
+            self.idle =
+                Some(Published { key, unit, display_name, interval_seconds, is_observable, point });
             return;
         }
         let pairs = quantiles.split(';').filter_map(|pair| {
@@ -226,8 +265,25 @@ impl CounterValues {
             let point = self.point(moment);
             let point = CounterPoint { value, count: metric.count, sum: metric.sum, ..point };
             let (unit, display_name) = (unit.clone(), String::new());
-            pass(Published { key, unit, display_name, interval_seconds, point });
+            pass(Published { key, unit, display_name, interval_seconds, is_observable, point });
         }
+    }
+
+    /// Returns whether an up-down counter is an observable one: its start told, or a value did that
+    /// `has_only_level`, as only the first one of an observable instrument does. The instruments of
+    /// System.Runtime that grow and shrink are all observable.
+    fn is_observable(
+        &mut self,
+        process_id: Option<u64>,
+        metric: &view::Metric<'_>,
+        has_only_level: bool,
+    ) -> Option<bool> {
+        let key = (process_id, metric.meter.to_string(), metric.instrument.to_string());
+        let told = self.observable.get(&key).copied();
+        if told.is_none() && has_only_level && self.observable.len() < MAX_INSTRUMENTS {
+            self.observable.insert(key, true);
+        }
+        told.or((has_only_level || metric.meter == "System.Runtime").then_some(true))
     }
 
     /// Returns the next point, without its value.
@@ -239,12 +295,17 @@ impl CounterValues {
 
     /// Keeps the tags of an instrument and its meter, which values do not repeat.
     fn instrument_begins(&mut self, event: &Event<'_>) {
+        let text = |name| event.field(name).and_then(|value| value.to_text()).unwrap_or_default();
+        let kind = text("instrumentType");
+        if kind.contains("UpDownCounter") && self.observable.len() < MAX_INSTRUMENTS {
+            let key = (event.process_id(), text("meterName"), text("instrumentName"));
+            self.observable.insert(key, kind.starts_with("Observable"));
+        }
         let id = event.field("instrumentId").and_then(|value| value.as_i64());
         let Some(key) = id.map(|id| (event.process_id(), id)) else { return };
         if self.own_tags.len() >= MAX_INSTRUMENTS && !self.own_tags.contains_key(&key) {
             return;
         }
-        let text = |name| event.field(name).and_then(|value| value.to_text()).unwrap_or_default();
         let [meter, instrument] = [text("meterTags"), text("instrumentTags")];
         // Shortened, because each series has a copy.
         let mut tags = tags_of(short(&meter), '=');
@@ -265,11 +326,28 @@ impl CounterValues {
         let seconds = (exact_seconds * 10.0).round() / 10.0;
         if self.intervals.len() < 1000 || known.is_some() {
             let collections = known.map_or(0, |known| known.collections).saturating_add(1);
-            let interval =
-                PublicationInterval { last: moment.nanos, seconds, exact_seconds, collections };
+            let time = |name| match event.field(name)? {
+                Value::DateTime(time) => Some(time),
+                _ => None,
+            };
+            let named = time("intervalStartTime").zip(time("intervalEndTime"));
+            let named = named.map_or(f64::INFINITY, |(start, end)| seconds_between(start, end));
+            let named_seconds = known.map_or(named, |known| known.named_seconds.min(named));
+            let interval = PublicationInterval {
+                last: moment.nanos,
+                seconds,
+                exact_seconds,
+                collections,
+                named_seconds,
+            };
             self.intervals.insert(publisher, interval);
         }
     }
+}
+
+/// Returns the seconds from one time to another.
+fn seconds_between(start: DateTime, end: DateTime) -> f64 {
+    end.unix_nanos().saturating_sub(start.unix_nanos()) as f64 / SECOND
 }
 
 /// Returns the growth per second; `None` if the length of the interval is unknown.

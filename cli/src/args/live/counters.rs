@@ -12,7 +12,8 @@ use std::time::Duration;
 
 const COUNTERS_EXAMPLES: &str = "\
 Without --counters: all instruments, and the EventCounters of .NET and of the program. Rates are per second, by the time \
-that really passed; CSV has the growth in an interval, as dotnet-counters writes it. EventCounters of a name that is also a \
+that really passed. An UpDownCounter is what the program added since the session began, because the runtime does not tell its \
+level; an ObservableUpDownCounter is its level. CSV has the growth in an interval, as dotnet-counters writes it. EventCounters of a name that is also a \
 meter are left out; --counters 'EventCounters\\System.Runtime' asks for them. Instruments that have the same name are kept \
 apart: the second one has the tag instrument=#2, in the order in which they were first published.
 

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use unicode_width::UnicodeWidthStr;
 
-const KEYS: [(&str, &str); 10] = [
+const KEYS: [(&str, &str); 11] = [
     ("q", "quits, as does Ctrl-C; Ctrl-Z suspends"),
     ("?", "shows this help"),
     ("/", "filters by name, provider and tags; Esc removes the filter"),
@@ -25,6 +25,7 @@ const KEYS: [(&str, &str); 10] = [
     ("Enter", "folds or unfolds the tags of the selected counter"),
     ("p", "pauses the display; recording continues"),
     ("↑ ↓", "selects a row; also PgUp, PgDn, Home and End"),
+    ("added", "what an UpDownCounter added since the session began"),
     ("grey", "no value has come for three intervals"),
 ];
 

@@ -1,6 +1,6 @@
 //! Rows of the screen of `counters`: one for each series, or one for all tag sets of a counter.
 
-use crate::counter_text::{number, per_second, short_tags, to_cut, unit_per_second};
+use crate::counter_text::{added, number, per_second, short_tags, to_cut, unit_per_second};
 use crate::cut::Text;
 use crate::printable::printable;
 use crate::units;
@@ -107,7 +107,8 @@ fn scaled(series: &CounterSeries, value: f64) -> (String, String) {
     }
     let (size, multiple) = units::bytes_and_unit(bytes.abs().round() as u64);
     let sign = if bytes < 0.0 { "-" } else { "" };
-    (format!("{sign}{size}"), format!("{multiple}{}", per_second(series)))
+    let unit = format!("{multiple}{} {}", per_second(series), added(series));
+    (format!("{sign}{size}"), unit.trim().to_owned())
 }
 
 /// Returns the quantiles of a distribution: `p50 9.88 p95 18.9 p99 19.8`.
@@ -133,7 +134,9 @@ pub(super) fn folded(group: &Group, lines: &[Vec<&LiveSeries>]) -> SeriesRow {
         all.into_iter().filter(|live| is_stopped || !live.is_stopped).collect();
     let first = lines.first().and_then(|line| line.first());
     let adds = first.is_some_and(|live| {
-        live.series.kind.is_rate() || live.series.kind == CounterKind::UpDownCounter
+        use CounterKind::{ObservableUpDownCounter, UpDownCounter};
+        live.series.kind.is_rate()
+            || matches!(live.series.kind, UpDownCounter | ObservableUpDownCounter)
     });
     let values = || counted.iter().map(|live| live.shown());
     let (least, most) =

@@ -5,14 +5,17 @@ use super::words::prose;
 use crate::args::{CounterFormat, CounterFormatArgs};
 use crate::context::Context;
 use crate::counter_lines::ndjson;
-use crate::counter_text::{ShownUnit, name_to_cut, number, short_tags, to_cut};
+use crate::counter_text::{ShownUnit, name_to_cut, number, short_tags, to_cut, what_added_means};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printable::{printable, printable_lines};
 use crate::sparkline::sparkline;
+use crate::style::Paint;
 use crate::table::{Table, first, layout_of, left, right};
 use crate::units;
-use nettrace_analysis::report::{CounterKind, CounterSeries, Counters, CountersReport};
+use nettrace_analysis::report::{
+    CounterKind, CounterSeries, Counters, CountersReport, OtherInterval,
+};
 use std::io::{self, Write};
 
 pub(super) fn run(
@@ -112,7 +115,10 @@ fn table(report: &CountersReport, context: &mut Context<'_>) -> io::Result<()> {
         units::counted(values, "value"),
         units::counted(report.series.len() as u64, "counter")
     );
-    prose(context, &strong, &summary)
+    prose(context, &strong, &summary)?;
+    let intervals = report.other_intervals.iter().map(OtherInterval::to_string);
+    let notes = what_added_means(&report.series).into_iter().chain(intervals);
+    notes.into_iter().try_for_each(|note| prose(context, &Paint::default(), &note))
 }
 
 /// Returns the total of each counter with several tag sets: `shop.orders: 40 in 2 tag sets`.
