@@ -23,6 +23,11 @@ impl OtherInterval {
 
     /// Makes the pair of two intervals in seconds; `None` if they are equal, or not positive.
     pub(crate) fn new(provider: &str, asked: f64, came: f64) -> Option<OtherInterval> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a cast of a float saturates"
+        )]
         let millis = |seconds: f64| (seconds * 1e3).round() as u64;
         let (asked_ms, came_ms) = (millis(asked), millis(came));
         let provider = provider.to_owned();
