@@ -52,8 +52,52 @@ fn threads_of_a_launched_process_do_not_wait_since_before_the_session() {
     }
 }
 
+#[test]
+fn a_main_thread_that_waits_for_a_deadlock_is_no_finding() {
+    let all = findings(&corpus::known("deadlock/Dead-two"));
+    let texts: Vec<String> = all.iter().map(Finding::text).collect();
+    let [deadlock] = &texts[..] else { panic!("{texts:#?}") };
+    assert!(deadlock.starts_with("deadlock: threads 21670 and 21671"), "{deadlock}");
+}
+
+#[test]
+fn a_thread_that_sleeps_while_it_holds_a_lock_is_part_of_the_sentence_about_the_lock() {
+    let all = findings(&corpus::known("habits/convoy"));
+    let texts: Vec<String> = all.iter().map(Finding::text).collect();
+    let [lock] = &texts[..] else { panic!("{texts:#?}") };
+    assert_eq!(
+        lock,
+        "6 threads waited 3.73 s for a lock in hab!Ledger.Post, in which the holder sleeps"
+    );
+}
+
 mod with_shared {
     use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn threads_that_are_in_one_methods_waits_one_after_another_are_added_up() {
+        let all = findings(&corpus::known("asynchabits/continuations"));
+        let first = all.first().unwrap();
+        let text = first.text();
+        let begin = "3 threads, one at a time, are 98 % of 2.06 s elapsed in Thread.Sleep";
+        assert_eq!(text, format!("{begin}, called by a!Bus.Handle"));
+        let numbers = first.fact.numbers();
+        let number = |name| numbers.iter().find(|(it, _)| *it == name).map(|(_, it)| it.value);
+        let [spent, covered] = ["spent", "covered"].map(|name| number(name).unwrap());
+        assert!((spent - covered).abs() < 0.1 * covered, "{spent} {covered}");
+        // What the main method awaits is in the trace.
+        assert_eq!(waits("asynchabits/continuations").len(), 1);
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn a_method_that_runs_in_the_call_in_which_it_waits_has_one_sentence() {
+        let all = findings(&corpus::known("waits/readsmall"));
+        let texts: Vec<String> = all.iter().map(Finding::text).collect();
+        assert_eq!(texts.len(), 1, "{texts:#?}");
+        assert!(texts[0].contains("FileStream.ReadByte (1.16 s of it in native calls"));
+    }
 
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]

@@ -71,7 +71,7 @@ impl Outputs<'_> {
             when.add(weighed.stack, weighed.mode, weighed.first_nanos, weighed.weight);
         }
         if !self.skips_profile {
-            self.profile.add_totals(weighed.key(), &weighed.totals());
+            self.profile.add_run(weighed.key(), &weighed.totals());
         }
         if self.takes_samples.is_empty() { Ok(()) } else { self.give(&weighed.sample(), model) }
     }

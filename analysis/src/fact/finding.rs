@@ -492,8 +492,11 @@ facts! {
             spent: Number,
             /// Time of the thread; of several threads, that of the longest.
             elapsed: Number,
-            /// Time in the calls in percent of the time of the threads.
+            /// Time in the calls in percent of `elapsed`; of several threads, `covered`.
             share: Number,
+            /// Time in which at least one of several threads is in the calls; `None` for one
+            /// thread.
+            covered: Option<Number>,
             /// Number of threads.
             threads: Number,
             /// Time that all code ran, if it is little and the trace lacks what is awaited.
@@ -506,6 +509,8 @@ facts! {
             calls: Vec<WaitCall>,
             /// Whether the only thread is the main thread.
             is_main: bool,
+            /// Whether several threads are in the calls one after another, not side by side.
+            is_one_at_a_time: bool,
         }
     }
     /// Little ran, and nothing waited long for anything but work; or nothing stands out.

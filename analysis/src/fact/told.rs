@@ -58,9 +58,9 @@ impl Fact {
         }
     }
 
-    /// Returns the kinds of findings that this fact makes superfluous, because it tells as much.
-    pub fn covers(&self) -> &'static [FindingKind] {
-        match self {
+    /// Returns whether this fact makes another one superfluous, because it tells as much.
+    pub fn covers(&self, other: &Fact) -> bool {
+        let kinds: &[FindingKind] = match self {
             Fact::Collections { behind: Some(CollectionPlace::Allocates(_)), .. } => {
                 &[FindingKind::Allocations]
             }
@@ -71,6 +71,27 @@ impl Fact {
             Fact::LockContention { .. } => &[FindingKind::SampledLockWaits],
             Fact::WaitsForProcess { .. } | Fact::EndlessAwaits { .. } => &[FindingKind::Waiting],
             _ => &[],
+        };
+        kinds.contains(&other.kind()) || self.tells_part_of(other)
+    }
+
+    /// Returns whether the method, the thread or the lock of another fact is part of this one.
+    fn tells_part_of(&self, other: &Fact) -> bool {
+        match (self, other) {
+            // The main thread waits for the others, which wait for ever.
+            (Fact::Deadlock { .. }, Fact::Waiting { is_main, .. }) => *is_main,
+            // A method that runs in the call in which it waits does one thing.
+            (
+                Fact::Waiting { place, calls, .. },
+                Fact::OwnMethod { place: running, call: Some(call), .. },
+            ) => place == running && calls.iter().any(|it| it.name == call.name),
+            // The thread that holds the lock waits for something else.
+            (
+                Fact::SampledLockWaits { place, .. }
+                | Fact::OwnMethod { place, may_have_run: Some(_), .. },
+                Fact::Waiting { place: inside, is_one_at_a_time: true, .. },
+            ) => place == inside,
+            _ => false,
         }
     }
 

@@ -171,7 +171,6 @@ pub(super) fn rank(findings: &mut Vec<Finding>) {
 
 /// Removes findings that another finding makes superfluous.
 pub(super) fn leave_out_covered(findings: &mut Vec<Finding>) {
-    let covered: Vec<FindingKind> =
-        findings.iter().flat_map(|finding| finding.fact.covers()).copied().collect();
-    findings.retain(|finding| !covered.contains(&finding.fact.kind()));
+    let facts: Vec<Fact> = findings.iter().map(|finding| finding.fact.clone()).collect();
+    findings.retain(|finding| !facts.iter().any(|fact| fact.covers(&finding.fact)));
 }

@@ -6,7 +6,7 @@ use super::own::OwnModules;
 use crate::document::percent;
 use crate::fact::{Base, Fact, Number, Unit, WaitCall};
 use crate::model::{
-    Frame, FrameHandle, Kind, ProfileKey, Resolved, Running as Certainty, StackHandle,
+    Frame, FrameHandle, Kind, Mode, ProfileKey, Resolved, Running as Certainty, StackHandle,
     ThreadHandle, Totals, WaitFor, is_for_recording, public_call,
 };
 use crate::report::is_pool_worker;
@@ -28,6 +28,15 @@ const MIN_NATIVE_PERCENT: f64 = 10.0;
 /// Minimum time of waits and native calls, in percent of a method's calls, for what ran in the calls
 /// to be left out.
 const MIN_WAITING_PERCENT: f64 = 90.0;
+/// Minimum ratio of the time in which any thread is in a method's waits to the longest time of one
+/// thread for the finding to be about all threads, in percent.
+const MIN_PERCENT_OF_LONGEST: f64 = 110.0;
+/// Maximum ratio of the time of several threads to the time in which at least one of them is in a
+/// method's waits, for them to be there one at a time, in percent.
+const MAX_PERCENT_OF_COVERED: f64 = 110.0;
+/// Minimum time of a thread, in percent of the time of all threads in a method's waits, for the
+/// finding to count the thread.
+const MIN_PART_PERCENT: f64 = 1.0;
 /// Maximum time that ran, in percent of the trace, of a program of which little ran.
 const MAX_IDLE_PERCENT: f64 = 10.0;
 /// Calls in which a program waits until somebody wants something from it.
@@ -200,10 +209,31 @@ fn is_main_method(frame: &Frame) -> bool {
     frame.is_entry_point() || frame.bare_method() == "<Main>"
 }
 
+/// Threads in the waits and native calls of one method.
+struct MethodWaits<'w> {
+    method: FrameHandle,
+    threads: Vec<(ThreadHandle, &'w ThreadWaits)>,
+    /// Time in which any of several threads was there; `None` for a single thread.
+    covered: Option<u64>,
+    /// Time of which the threads spent this time there.
+    elapsed: u64,
+}
+
+/// A finding about waits, and what decides whether another one explains it.
+struct WaitFinding {
+    finding: Finding,
+    /// Whether the main method awaits what the trace does not show.
+    is_main_that_awaits: bool,
+    /// Whether all threads are workers of the thread pool.
+    is_of_workers: bool,
+}
+
 /// Samples of waits and native calls, added up by thread and own method.
 #[derive(Debug, Default)]
 pub(super) struct OwnWaits {
     stays: BTreeMap<(FrameHandle, ThreadHandle), ThreadWaits>,
+    /// Stacks of the waits and native calls of each method.
+    stacks: BTreeMap<FrameHandle, BTreeSet<(StackHandle, Mode)>>,
     /// Time of each thread.
     threads: BTreeMap<ThreadHandle, u64>,
     main: BTreeSet<ThreadHandle>,
@@ -270,6 +300,7 @@ impl OwnWaits {
         let Some(call) = place.call.filter(|_| !place.is_idle && !is_for_work) else { return };
         let stay = self.stays.entry((method, key.thread)).or_default();
         if what.is_some() || is_native {
+            self.stacks.entry(method).or_default().insert((key.stack, key.mode));
             stay.samples = stay.samples.saturating_add(totals.samples);
             stay.waited = stay.waited.saturating_add(totals.weight);
         }
@@ -293,7 +324,7 @@ impl OwnWaits {
         has_starvation: bool,
     ) -> Vec<Finding> {
         let mut methods: BTreeMap<FrameHandle, Vec<(ThreadHandle, &ThreadWaits)>> = BTreeMap::new();
-        for ((method, thread), stay) in &self.stays {
+        for ((method, thread), stay) in self.stays.iter().filter(|(_, stay)| stay.samples > 0) {
             let is_entry = resolved.frame(*method).is_some_and(|frame| is_main_method(frame));
             let is_server = self.is_server && is_entry && self.main.contains(thread);
             let is_for_task = || {
@@ -302,43 +333,91 @@ impl OwnWaits {
                 longest.is_some_and(|(name, _)| name.starts_with("Task."))
             };
             let is_told = || has_starvation && (self.in_pool.contains(thread) || is_for_task());
-            let is_long = percent(stay.waited, trace_ns) >= MIN_THREAD_PERCENT;
-            if is_long && stay.samples >= MIN_SAMPLES && !is_server && !is_told() {
+            if !is_server && !is_told() {
                 methods.entry(*method).or_default().push((*thread, stay));
             }
         }
-        let mut found: Vec<Finding> = methods
+        let mut found: Vec<WaitFinding> = methods
             .into_iter()
-            .filter_map(|(method, stays)| self.method(resolved, own, method, &stays, has_tasks))
+            .filter_map(|(method, all)| {
+                self.method_waits(resolved, method, all, trace_ns, has_starvation)
+            })
+            .filter_map(|waits| self.finding(resolved, own, &waits, has_tasks))
             .collect();
+        // What the main method awaits are workers that wait themselves.
+        if found.iter().any(|it| it.is_of_workers) {
+            found.retain(|it| !it.is_main_that_awaits);
+        }
+        let mut found: Vec<Finding> = found.into_iter().map(|it| it.finding).collect();
         found.sort_by(|one, other| other.weight.total_cmp(&one.weight));
         found.truncate(MAX_METHODS);
         found
     }
 
-    fn method(
+    /// Returns the threads that are most of the trace in a method's waits: each of them by itself,
+    /// or all together. Handlers of a server are not added up, because they wait for each request
+    /// anew.
+    fn method_waits<'w>(
+        &self,
+        resolved: &Resolved<'_>,
+        method: FrameHandle,
+        all: Vec<(ThreadHandle, &'w ThreadWaits)>,
+        trace_ns: u64,
+        has_starvation: bool,
+    ) -> Option<MethodWaits<'w>> {
+        let add = |sum: u64, next: u64| sum.saturating_add(next);
+        let samples = all.iter().map(|(_, stay)| stay.samples).fold(0, add);
+        let waited = all.iter().map(|(_, stay)| stay.waited).fold(0, add);
+        let longest = all.iter().map(|(_, stay)| stay.waited).max().unwrap_or(0);
+        let covered = || {
+            let stacks = self.stacks.get(&method).into_iter().flatten().copied();
+            resolved.profile().presence().nanos_at(stacks)
+        };
+        let of_thread = |thread: &ThreadHandle| self.threads.get(thread).copied().unwrap_or(0);
+        if !self.is_server && !has_starvation && all.len() > 1 && samples >= MIN_SAMPLES {
+            let covered = covered();
+            let is_long = percent(covered, trace_ns) >= MIN_THREAD_PERCENT;
+            if is_long && percent(covered, longest) >= MIN_PERCENT_OF_LONGEST {
+                let is_part = |stay: &ThreadWaits| percent(stay.waited, waited) >= MIN_PART_PERCENT;
+                let threads = all.into_iter().filter(|(_, stay)| is_part(stay)).collect();
+                // The threads may have lived one after another, too.
+                let elapsed = self.threads.values().copied().max().unwrap_or(0).max(covered);
+                return Some(MethodWaits { method, threads, covered: Some(covered), elapsed });
+            }
+        }
+        let is_long = |stay: &ThreadWaits| {
+            percent(stay.waited, trace_ns) >= MIN_THREAD_PERCENT && stay.samples >= MIN_SAMPLES
+        };
+        let threads: Vec<_> = all.into_iter().filter(|(_, stay)| is_long(stay)).collect();
+        let elapsed = threads.iter().map(|(thread, _)| of_thread(thread)).max()?;
+        let covered = (threads.len() > 1).then(covered);
+        Some(MethodWaits { method, threads, covered, elapsed })
+    }
+
+    fn finding(
         &self,
         resolved: &Resolved<'_>,
         own: &OwnModules,
-        method: FrameHandle,
-        stays: &[(ThreadHandle, &ThreadWaits)],
+        waits: &MethodWaits<'_>,
         has_tasks: bool,
-    ) -> Option<Finding> {
+    ) -> Option<WaitFinding> {
+        let MethodWaits { method, threads, covered, elapsed } = waits;
         let mut frames: BTreeMap<FrameHandle, CallTimes> = BTreeMap::new();
-        let (mut whole, mut of_threads, mut longest) = (CallTimes::default(), 0_u64, 0_u64);
-        for (thread, stay) in stays {
-            let of_thread = self.threads.get(thread).copied().unwrap_or(0);
-            of_threads = of_threads.saturating_add(of_thread);
-            longest = longest.max(of_thread);
-            for (frame, call) in &stay.calls {
-                frames.entry(*frame).or_default().add(*call);
-                whole.add(*call);
-            }
+        let mut whole = CallTimes::default();
+        for (frame, call) in threads.iter().flat_map(|(_, stay)| &stay.calls) {
+            frames.entry(*frame).or_default().add(*call);
+            whole.add(*call);
         }
         // Where a call runs for long, too, all of its time counts.
         let is_waiting = percent(whole.waited, whole.all) >= MIN_WAITING_PERCENT;
         let time = |call: CallTimes| if is_waiting { call.waited } else { call.all };
         let spent = time(whole);
+        // Presence lacks what ran in the calls.
+        let of_thread = |stay: &ThreadWaits| {
+            stay.calls.values().map(|call| time(*call)).fold(0, u64::saturating_add)
+        };
+        let longest = threads.iter().map(|(_, stay)| of_thread(stay)).max().unwrap_or(0);
+        let covered = covered.map(|covered| covered.max(longest).min(*elapsed));
         let mut calls: Vec<WaitCall> = by_name(resolved, &frames)
             .into_iter()
             .filter(|(_, call)| percent(time(*call), spent) >= MIN_CALL_PERCENT)
@@ -350,29 +429,40 @@ impl OwnWaits {
             .collect();
         calls.sort_by_key(|call| std::cmp::Reverse(call.nanos));
         calls.truncate(MAX_CALLS);
-        let is_main = matches!(stays, [(thread, _)] if self.main.contains(thread));
+        let is_main = matches!(threads.as_slice(), [(thread, _)] if self.main.contains(thread));
         let is_for_task = calls.first().is_some_and(|call| call.name.starts_with("Task"));
-        let is_little = percent(self.ran, longest) <= MAX_IDLE_PERCENT;
-        let method = resolved.frame(method)?;
+        let is_little = percent(self.ran, *elapsed) <= MAX_IDLE_PERCENT;
+        let method = resolved.frame(*method)?;
         // A main method that awaits the others is normal, unless these do not run, either.
         if is_for_task && is_main_method(method) && (!is_little || has_tasks) {
             return None;
         }
-        let count = stays.len() as u64;
-        let share = Number::share(spent, of_threads, Base::OfThreads).estimated();
+        let is_unknown = is_for_task && is_little && !has_tasks;
+        let nanos = |nanos: u64| Number::nanos(nanos).estimated();
+        let share = match covered {
+            Some(covered) => Number::share(covered, *elapsed, Base::Elapsed),
+            None => Number::share(spent, *elapsed, Base::OfThreads),
+        };
+        let share = share.estimated();
         let fact = Fact::Waiting {
-            spent: Number::nanos(spent).estimated(),
-            elapsed: Number::nanos(longest).estimated(),
+            spent: nanos(spent),
+            elapsed: nanos(*elapsed),
             share,
-            threads: Number::count(count, Unit::Threads),
-            ran: (is_for_task && is_little && !has_tasks)
-                .then(|| Number::nanos(self.ran).estimated()),
+            covered: covered.map(nanos),
+            threads: Number::count(threads.len() as u64, Unit::Threads),
+            ran: is_unknown.then(|| nanos(self.ran)),
             place: own.place(method),
             calls,
             is_main,
+            is_one_at_a_time: covered
+                .is_some_and(|covered| percent(spent, covered) <= MAX_PERCENT_OF_COVERED),
         };
         let weight = if is_main { 20.0 + 0.4 * share.value } else { 15.0 + 0.3 * share.value };
-        Some(Finding::new(fact, weight))
+        Some(WaitFinding {
+            finding: Finding::new(fact, weight),
+            is_main_that_awaits: is_unknown && is_main && is_main_method(method),
+            is_of_workers: threads.iter().all(|(thread, _)| self.in_pool.contains(thread)),
+        })
     }
 
     /// Returns the finding that threads only wait for work; `None` without samples, or if much ran.

@@ -40,6 +40,7 @@ mod native_images;
 mod overlaps;
 mod pattern;
 mod perf_map;
+mod presence;
 mod profile;
 #[cfg(feature = "symbols")]
 mod program_database;

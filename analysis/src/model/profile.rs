@@ -2,6 +2,7 @@
 
 use super::handle::{StackHandle, TextHandle, ThreadHandle};
 use super::hash::NumberMap;
+use super::presence::Presence;
 use super::sample::{Kind, Mode, Sample, SampleClock};
 use super::when::When;
 use std::collections::BTreeMap;
@@ -100,6 +101,8 @@ pub struct Profile {
     recent: Vec<u32>,
     /// Times of the CPU samples, if they are kept.
     when: Option<When>,
+    /// Times in which any thread was at a stack, of CPU samples outside of managed code.
+    presence: Presence,
     /// Whether a filter leaves out samples of some threads, processes or times.
     is_filtered: bool,
     refused: u64,
@@ -158,6 +161,20 @@ impl Profile {
 
     pub(crate) fn when_mut(&mut self) -> Option<&mut When> {
         self.when.as_mut()
+    }
+
+    /// Returns the times in which any thread was at a stack, of CPU samples outside of managed code.
+    pub(crate) fn presence(&self) -> &Presence {
+        &self.presence
+    }
+
+    /// Adds the totals of one CPU sample, or of several directly after each other.
+    #[inline]
+    pub(crate) fn add_run(&mut self, key: ProfileKey, totals: &Totals) {
+        if !matches!(key.mode, Mode::Managed | Mode::OnCpu) {
+            self.presence.add(key.stack, key.mode, totals.first_nanos, totals.weight);
+        }
+        self.add_totals(key, totals);
     }
 
     /// Adds a sample.

@@ -6,21 +6,33 @@ use crate::fact::{Fact, Number, WaitCall};
 
 /// Writes the sentence of [`Fact::Waiting`].
 pub(super) fn waiting(fact: &Fact) -> String {
-    let Fact::Waiting { spent, elapsed, share, threads, ran, place, calls, is_main } = fact else {
+    let Fact::Waiting {
+        spent,
+        elapsed,
+        share,
+        threads,
+        ran,
+        place,
+        calls,
+        is_main,
+        is_one_at_a_time,
+        ..
+    } = fact
+    else {
         return String::new();
     };
-    let who = match (*is_main, threads.whole()) {
-        (true, _) => "the main thread is".to_owned(),
-        (false, 1) => "1 thread is".to_owned(),
-        (false, _) => format!("{} threads side by side are", count(threads)),
-    };
-    let time = match threads.whole() {
-        1 => format!("{:.0} % of its {}", share.value, duration(elapsed)),
-        _ => format!(
-            "{:.0} % of {} elapsed ({} of thread time)",
-            share.value,
-            duration(elapsed),
-            duration(spent)
+    let share = format!("{:.0} %", share.value);
+    let (number, elapsed) = (count(threads), duration(elapsed));
+    let (who, time) = match threads.whole() {
+        1 if *is_main => ("the main thread is".to_owned(), format!("{share} of its {elapsed}")),
+        1 => ("1 thread is".to_owned(), format!("{share} of its {elapsed}")),
+        _ if *is_one_at_a_time => (
+            format!("{number} threads, one at a time, are"),
+            format!("{share} of {elapsed} elapsed"),
+        ),
+        _ => (
+            format!("{number} threads side by side are"),
+            format!("{share} of {elapsed} elapsed ({} of thread time)", duration(spent)),
         ),
     };
     let calls = match calls.as_slice() {
