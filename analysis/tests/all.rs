@@ -30,6 +30,7 @@ mod live;
 mod live_top;
 mod live_watch;
 mod lock_waits;
+mod locks;
 mod names_so_far;
 mod other_programs;
 mod outcome;

@@ -117,7 +117,6 @@ mod with_shared {
             ("waits/slowserver", "Prices.<Run>", 68.0, &["Thread.Sleep"]),
             ("waits/readsmall", "Import.Read", 96.0, &["FileStream.ReadByte", "native calls"]),
             ("waits/queue", "Worker.Run", 98.0, &["Thread.Sleep"]),
-            ("waits/lazy", "Config.Load", 99.0, &["Thread.Sleep"]),
         ] {
             check(name, method, share, calls);
         }

@@ -65,6 +65,23 @@ pub struct WaitCall {
     pub native_nanos: u64,
 }
 
+/// Threads that wait because a collection is full, from which a slow method takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct WaitingProducers {
+    /// Number of threads.
+    pub threads: u64,
+    /// Time of their waits, summed over threads, in nanoseconds.
+    pub nanos: u64,
+    /// Whether the only thread is the main thread.
+    pub is_main: bool,
+    /// Public name of the call that waits.
+    pub call: String,
+    /// The program's own method that makes the call.
+    pub place: Place,
+}
+
 /// The thread that holds a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -75,6 +92,35 @@ pub enum LockOwner {
     Thread(u64),
     /// Managed thread id of the runtime.
     ManagedThread(u64),
+}
+
+/// The method in which a thread is while it holds a lock for which others wait, by samples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct LockHolder {
+    /// The program's own method.
+    pub place: Place,
+    /// What the thread does there most.
+    pub state: HolderState,
+    /// Public name of the call in which it does that; `None` if the method makes no call.
+    pub call: Option<String>,
+}
+
+/// What a thread does while it holds a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum HolderState {
+    /// It runs.
+    Runs,
+    /// It is in a native call: it runs or waits.
+    NativeCall,
+    /// It waits for something else than a time that passes.
+    Waits,
+    /// It waits until a time has passed.
+    Sleeps,
 }
 
 /// Exit of a process. JSON documents have its text, such as `exit status 134 (SIGABRT)`.

@@ -1,7 +1,8 @@
 //! The kinds of findings, each with its numbers, its method and further details.
 
 use super::cause::{
-    ActivityFailures, HotCall, LockOwner, MethodCaller, ProcessEnd, ThrownBy, WaitCall,
+    ActivityFailures, HotCall, LockHolder, LockOwner, MethodCaller, ProcessEnd, ThrownBy, WaitCall,
+    WaitingProducers,
 };
 use super::collection::{AllocatedType, CollectionPlace, CollectionReason};
 use super::number::Number;
@@ -253,6 +254,8 @@ facts! {
             idle_spinning: Option<Number>,
             /// Number of dynamic methods of the program, if the method's time goes to making them.
             dynamic_methods: Option<Number>,
+            /// Time of taking locks in percent of the method's time, if it is notable.
+            taking_lock: Option<Number>,
             /// Time of all threads that may have run, if the processors cannot have run so long and
             /// the runtime does not tell managed from native code.
             may_have_run: Option<Number>,
@@ -268,6 +271,8 @@ facts! {
             called_by: Option<MethodCaller>,
             /// Call that takes much of the method's time.
             call: Option<HotCall>,
+            /// Threads that wait because a collection is full from which the method takes.
+            producers: Option<WaitingProducers>,
         }
     }
     /// A method of the program takes much time on the finalizer's thread.
@@ -296,6 +301,8 @@ facts! {
         about {
             /// Method that takes the lock.
             place: Place,
+            /// The program's own method that takes the lock most, if it does so half of the time.
+            called_by: Option<Place>,
         }
     }
     /// Threads waited for a lock, as only samples show.
@@ -305,12 +312,19 @@ facts! {
             waited: Number,
             /// Number of threads that waited.
             threads: Number,
+            /// Time for which threads spun to take the lock before they waited, if it is long.
+            spun: Option<Number>,
+            /// Share of the running time that the method or the lock's holder has, in percent, if
+            /// most of it is theirs.
+            running: Option<Number>,
         }
         about {
             /// Method in which threads waited most.
             place: Place,
             /// Whether threads sleep in the method, probably while they hold the lock.
             is_holder_asleep: bool,
+            /// Method in which the thread is that holds the lock; `None` if it is not known.
+            holder: Option<LockHolder>,
         }
     }
     /// Threads waited for locks, as events show.
@@ -322,10 +336,17 @@ facts! {
             waits: Number,
             /// Median time for which the lock with the longest waits was held.
             held: Option<Number>,
+            /// Time for which threads spun to take the lock before they waited, if it is long.
+            spun: Option<Number>,
+            /// Share of the running time that the method or the lock's holder has, in percent, if
+            /// most of it is theirs.
+            running: Option<Number>,
         }
         about {
             /// Method in which threads waited most for the lock with the longest waits.
             place: Option<Place>,
+            /// Method in which the thread is that holds the lock; `None` if it is not known.
+            holder: Option<LockHolder>,
         }
     }
     /// Threads waited for handles, as events show.
@@ -371,6 +392,8 @@ facts! {
             owner: Option<LockOwner>,
             /// Method in which the thread waits.
             place: Option<Place>,
+            /// Method in which the thread is that holds the lock; `None` if it is not known.
+            holder: Option<LockHolder>,
         }
     }
     /// Threads still wait for locks when the trace ends, as only their stacks show.
@@ -388,6 +411,8 @@ facts! {
             thread_id: Option<u64>,
             /// Method in which the thread waits.
             place: Option<Place>,
+            /// Method in which the thread is that holds the lock; `None` if it is not known.
+            holder: Option<LockHolder>,
         }
     }
     /// Awaits of the program's own code are not over when the trace ends.
@@ -511,6 +536,8 @@ facts! {
             is_main: bool,
             /// Whether several threads are in the calls one after another, not side by side.
             is_one_at_a_time: bool,
+            /// Threads that wait because a collection is full from which the method takes.
+            producers: Option<WaitingProducers>,
         }
     }
     /// Little ran, and nothing waited long for anything but work; or nothing stands out.

@@ -17,7 +17,8 @@ mod told;
 
 pub use advice::Advice;
 pub use cause::{
-    ActivityFailures, HotCall, LockOwner, MethodCaller, ProcessEnd, ThrowCall, ThrownBy, WaitCall,
+    ActivityFailures, HolderState, HotCall, LockHolder, LockOwner, MethodCaller, ProcessEnd,
+    ThrowCall, ThrownBy, WaitCall, WaitingProducers,
 };
 pub use collection::{AllocatedType, CollectionPlace, CollectionReason, LargeObjects};
 pub use finding::{Fact, FindingKind};

@@ -43,6 +43,29 @@ impl Fact {
         }
     }
 
+    /// Returns the method in which threads wait for one lock; `None` if the fact is about something
+    /// else.
+    pub(crate) fn lock_place(&self) -> Option<&Place> {
+        match self {
+            Fact::SampledLockWaits { .. }
+            | Fact::LockContention { .. }
+            | Fact::EndlessLockWait { .. }
+            | Fact::StuckInLock { .. } => self.place(),
+            _ => None,
+        }
+    }
+
+    /// Returns the method in which the thread is that holds a lock.
+    fn holder_place(&self) -> Option<&Place> {
+        match self {
+            Fact::SampledLockWaits { holder, .. }
+            | Fact::LockContention { holder, .. }
+            | Fact::EndlessLockWait { holder, .. }
+            | Fact::StuckInLock { holder, .. } => holder.as_ref().map(|holder| &holder.place),
+            _ => None,
+        }
+    }
+
     /// Returns the method if the whole fact is about the method, such as a hot one; `None` if the
     /// method is only an example.
     #[cfg(any(feature = "serde", feature = "page"))]
@@ -85,12 +108,49 @@ impl Fact {
                 Fact::Waiting { place, calls, .. },
                 Fact::OwnMethod { place: running, call: Some(call), .. },
             ) => place == running && calls.iter().any(|it| it.name == call.name),
-            // The thread that holds the lock waits for something else.
+            // Where the trace cannot tell which threads wait for a lock, its holder is one of them.
             (
-                Fact::SampledLockWaits { place, .. }
-                | Fact::OwnMethod { place, may_have_run: Some(_), .. },
+                Fact::OwnMethod { place, may_have_run: Some(_), .. },
                 Fact::Waiting { place: inside, is_one_at_a_time: true, .. },
             ) => place == inside,
+            (Fact::OwnMethod { place, taking_lock: Some(_), .. }, spinning) => {
+                spinning.spins_in(place)
+            }
+            _ => self.tells_of_lock(other),
+        }
+    }
+
+    /// Returns whether another fact is about threads that take or hold the lock of this one.
+    fn tells_of_lock(&self, other: &Fact) -> bool {
+        let (Some(waiting), holding) = (self.lock_place(), self.holder_place()) else {
+            return false;
+        };
+        let is_part = |place: &Place| place.frame == waiting.frame || Some(place) == holding;
+        match (self, other) {
+            (_, Fact::Waiting { place, threads, is_one_at_a_time, .. }) => {
+                Some(place) == holding && (*is_one_at_a_time || threads.whole() == 1)
+                    || place.frame == waiting.frame && *is_one_at_a_time
+            }
+            (
+                Fact::SampledLockWaits { running: Some(_), .. }
+                | Fact::LockContention { running: Some(_), .. },
+                Fact::OwnMethod { place, .. },
+            ) => is_part(place),
+            (
+                Fact::SampledLockWaits { spun: Some(_), .. }
+                | Fact::LockContention { spun: Some(_), .. },
+                spinning,
+            ) => spinning.spins_in(waiting),
+            _ => false,
+        }
+    }
+
+    /// Returns whether the fact is that a method spins to take a lock.
+    fn spins_in(&self, method: &Place) -> bool {
+        match self {
+            Fact::LockSpinning { called_by: Some(called_by), .. } => {
+                called_by.frame == method.frame
+            }
             _ => false,
         }
     }

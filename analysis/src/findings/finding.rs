@@ -70,6 +70,13 @@ impl Finding {
         Finding { fact, weight, severity }
     }
 
+    /// Makes the finding at least as important as `weight`, because it tells what another one did.
+    pub(super) fn raise(&mut self, weight: f64) {
+        if weight > self.weight {
+            *self = Finding::new(self.fact.clone(), weight);
+        }
+    }
+
     /// Returns whether the finding is that little ran.
     pub(super) fn is_idle(&self) -> bool {
         matches!(self.fact, Fact::Idle { is_idle: true, .. })

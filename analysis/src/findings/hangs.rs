@@ -10,8 +10,8 @@ use crate::document::percent;
 use crate::fact::{Fact, LockOwner, Number, Unit};
 use crate::model::{Frame, TaskKind, WaitFor, public_call};
 use crate::report::{
-    ContentionReport, OpenLockWait, OpenWait, PoolReason, StuckThread, StuckThreads, TasksReport,
-    ThreadPoolReport, WaitsReport,
+    ContentionReport, Lock, OpenLockWait, OpenWait, PoolReason, StuckThread, StuckThreads,
+    TasksReport, ThreadPoolReport, WaitsReport,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -69,6 +69,11 @@ pub(super) fn endless_lock_wait(
         return stuck_in_lock(&report.stuck, own);
     };
     let nanos = longest.wait.at_least_ns;
+    // The end of the trace cuts off waits that are as long as others for the lock.
+    let is_usual = |lock: &&Lock| lock.lock_id == longest.lock_id && lock.waits.max_ns >= nanos;
+    if longest.lock_id.is_some() && report.locks.iter().any(|lock| is_usual(&lock)) {
+        return None;
+    }
     let owner = longest.owner_thread_id.map(LockOwner::Thread);
     let fact = Fact::EndlessLockWait {
         waited: Number::nanos(nanos).at_least().in_member("open[].at_least_ns"),
@@ -76,6 +81,7 @@ pub(super) fn endless_lock_wait(
             .in_member("still_waiting"),
         thread_id: longest.wait.thread_id,
         owner: owner.or_else(|| longest.owner_managed_id.map(LockOwner::ManagedThread)),
+        holder: None,
         place: most_in(&longest.wait.frames, own),
     };
     (percent(nanos, trace_ns) >= MIN_OPEN_WAIT_PERCENT)
@@ -194,6 +200,7 @@ fn stuck_in_lock(threads: &[StuckThread], own: &OwnModules) -> Option<Finding> {
         threads: Number::count(threads.len() as u64, Unit::Threads),
         is_from_start: longest.is_older_than_session,
         thread_id: longest.thread_id,
+        holder: None,
         place: most_in(&longest.frames, own),
     };
     Some(Finding::new(fact, STUCK_WEIGHT))

@@ -359,6 +359,9 @@ impl OwnCode {
             // The report's row has all waits of the method, such as the holder's sleep.
             waited: Number::nanos(*nanos).estimated(),
             threads: Number::count(threads.len() as u64, Unit::Threads),
+            spun: None,
+            running: None,
+            holder: None,
             place: own.place(resolved.frame(*method)?),
             is_holder_asleep: self.sleeps.contains_key(method),
         };
@@ -417,6 +420,7 @@ impl OwnCode {
             idle_spinning: spinning
                 .map(|nanos| Number::nanos(nanos).estimated().in_member("idle_spinning_ns")),
             dynamic_methods: dynamic.map(|methods| Number::count(methods, Unit::Methods)),
+            taking_lock: None,
             may_have_run: limit.map(|_| Number::nanos(self.untold).estimated()),
             processors_can: limit
                 .map(|limit| Number::nanos(limit.most_ns).in_member("processor_limit.most_ns")),
@@ -428,6 +432,7 @@ impl OwnCode {
                 _ => None,
             },
             call: row.call(resolved),
+            producers: None,
         };
         Some(Finding::new(fact, weight_of_running_time(share.value)))
     }

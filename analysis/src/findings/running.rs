@@ -137,12 +137,18 @@ impl RunningFindings {
             samples,
             place,
         });
-        let took = find(&self.taking_locks, |ran, share, samples, place| Fact::LockSpinning {
+        let mut took = find(&self.taking_locks, |ran, share, samples, place| Fact::LockSpinning {
             ran,
             share,
             samples,
             place,
+            called_by: None,
         });
+        if let Some(Finding { fact: Fact::LockSpinning { ran, place, called_by, .. }, .. }) =
+            &mut took
+        {
+            *called_by = takes_most(own, resolved, place, ran.whole());
+        }
         [ran, took]
     }
 
@@ -169,4 +175,31 @@ impl RunningFindings {
             && samples.saturating_mul(MAX_SAMPLES_PER_NOTABLE) >= self.sampled;
         is_enough.then_some((frame, *nanos, *samples))
     }
+}
+
+/// Returns the own method that takes a lock most in `leaf`, if it does so in half of these `nanos`.
+fn takes_most(
+    own: &OwnModules,
+    resolved: &Resolved<'_>,
+    leaf: &Place,
+    nanos: u64,
+) -> Option<Place> {
+    let mut methods: BTreeMap<FrameHandle, u64> = BTreeMap::new();
+    let rows = resolved.profile().rows();
+    for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
+        let is_taking = resolved.running(key.stack, key.mode) == Some(Certainty::TakingLock);
+        let frames = resolved.selected(key.stack, key.mode).filter(|_| is_taking);
+        let first = frames.and_then(|frames| resolved.frame(*frames.first()?));
+        if first.is_none_or(|frame| *frame != leaf.frame) {
+            continue;
+        }
+        let mut frames = resolved.frames(key.stack).iter();
+        if let Some(method) = frames.find(|frame| own.has(resolved, **frame)) {
+            let sum = methods.entry(*method).or_default();
+            *sum = sum.saturating_add(totals.weight);
+        }
+    }
+    let (method, most) = methods.into_iter().max_by_key(|(at, nanos)| (*nanos, Reverse(*at)))?;
+    let frame = resolved.frame(method).filter(|_| most.saturating_mul(2) >= nanos)?;
+    Some(own.place(frame))
 }

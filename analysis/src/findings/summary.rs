@@ -10,7 +10,7 @@ use super::own_events::{self, OwnEvents};
 use super::pool::PoolLoad;
 use super::running::RunningFindings;
 use super::waiting::OwnWaits;
-use super::{compiled, exceptions, queries, requests, threads, waits};
+use super::{compiled, exceptions, locks, producers, queries, requests, threads, waits};
 use crate::document::SCHEMA;
 use crate::fact::{Advice, Base, Fact, Number, Place, ProcessEnd, TraceSubject, Unit};
 use crate::heap::HeapReport;
@@ -351,7 +351,9 @@ fn findings(
         log_errors(errors),
     ];
     let mut findings: Vec<Finding> = found.into_iter().flatten().chain(methods).collect();
+    locks::join(&mut findings, resolved, &own);
     finding::leave_out_covered(&mut findings);
+    producers::join(&mut findings);
     if findings.iter().all(|finding| finding.severity == Severity::Good) {
         findings.extend(waiting.idle(duration_ns).filter(|it| findings.is_empty() || it.is_idle()));
     }

@@ -454,6 +454,7 @@ impl OwnWaits {
             place: own.place(method),
             calls,
             is_main,
+            producers: None,
             is_one_at_a_time: covered
                 .is_some_and(|covered| percent(spent, covered) <= MAX_PERCENT_OF_COVERED),
         };

@@ -25,12 +25,15 @@ pub(super) fn lock_contention(
     let most_wanted = report.locks.iter().max_by_key(|lock| lock.waits.total_ns);
     let most_wanted =
         most_wanted.filter(|lock| is_worth_naming(lock.waits.total_ns, totals.waits.total_ns));
-    let place = most_wanted.filter(|lock| lock.open == 0).and_then(|lock| lock.stacks.first());
+    let place = most_wanted.and_then(|lock| lock.stacks.first());
     let held = most_wanted.filter(|lock| lock.held.count > 0);
     let fact = Fact::LockContention {
         waited: Number::nanos(totals.waits.total_ns).in_member("waits.total_ns"),
         waits: Number::count(totals.stopped, Unit::Waits).in_member("stopped"),
         held: held.map(|lock| Number::nanos(lock.held.p50_ns).in_member("locks[].held.p50_ns")),
+        spun: None,
+        running: None,
+        holder: None,
         place: place.and_then(|stack| most_in(&stack.frames, own)),
     };
     (share >= MIN_LOCK_PERCENT).then(|| Finding::new(fact, weight_of_lost_time(share)))

@@ -2,7 +2,7 @@
 
 use super::frames::{after, caller, name};
 use super::{coverage, heap};
-use crate::fact::{Fact, HotCall, LockOwner, MethodCaller, Number, ThrowCall, ThrownBy};
+use crate::fact::{Fact, HotCall, MethodCaller, Number, ThrowCall, ThrownBy};
 use crate::model::rounded;
 use crate::recording::Recording;
 use nettrace_export::units;
@@ -97,22 +97,10 @@ pub(crate) fn sentence(fact: &Fact) -> String {
             share.value,
             name(place)
         ),
-        Fact::SampledLockWaits { waited, threads, place, is_holder_asleep } => format!(
-            "{} waited {} for a lock in {}{}",
-            counted(threads, "thread"),
-            duration(waited),
-            name(place),
-            if *is_holder_asleep { ", in which the holder sleeps" } else { "" }
-        ),
-        Fact::LockContention { waited, waits, held, place } => format!(
-            "{} for locks, {} together{}{}",
-            counted(waits, "wait"),
-            duration(waited),
-            held.as_ref().map_or_else(String::new, |held| {
-                format!(", held for {} at a time", duration(held))
-            }),
-            after(", most in ", place.as_ref())
-        ),
+        Fact::SampledLockWaits { .. }
+        | Fact::LockContention { .. }
+        | Fact::EndlessLockWait { .. }
+        | Fact::StuckInLock { .. } => super::locks::lock(fact),
         Fact::HandleWaits { waited, waits, place } => format!(
             "{}, {} together{}",
             counted(waits, "wait"),
@@ -131,30 +119,6 @@ pub(crate) fn sentence(fact: &Fact) -> String {
                 after(", one in ", place.as_ref())
             )
         }
-        Fact::EndlessLockWait { waited, threads, owner, place, .. } => format!(
-            "{}, for at least {}, for a lock{}{}",
-            match threads.whole() {
-                1 => "1 thread still waits at the end".to_owned(),
-                _ => format!("{} threads still wait at the end", count(threads)),
-            },
-            duration(waited),
-            match owner {
-                Some(LockOwner::Thread(id)) => format!(" held by thread {id}"),
-                Some(LockOwner::ManagedThread(id)) => format!(" held by managed thread {id}"),
-                None => String::new(),
-            },
-            after(", one in ", place.as_ref())
-        ),
-        Fact::StuckInLock { waited, threads, is_from_start, place, .. } => format!(
-            "only stacks show that {} for a lock, for at least {}{}{}",
-            match threads.whole() {
-                1 => "1 thread waits".to_owned(),
-                _ => format!("{} threads wait", count(threads)),
-            },
-            duration(waited),
-            if *is_from_start { ", since before the session began" } else { "" },
-            after(", one in ", place.as_ref())
-        ),
         Fact::EndlessAwaits { waited, awaits, places } => {
             let places: Vec<String> = places.iter().map(name).collect();
             format!(
@@ -243,12 +207,14 @@ fn own_method(fact: &Fact) -> String {
         native_samples,
         idle_spinning,
         dynamic_methods,
+        taking_lock,
         may_have_run,
         processors_can,
         place,
         is_few,
         called_by,
         call,
+        producers,
         ..
     } = fact
     else {
@@ -276,6 +242,11 @@ fn own_method(fact: &Fact) -> String {
     let dynamic = dynamic_methods.as_ref().map_or_else(String::new, |methods| {
         format!("; {} dynamic methods are loaded", count(methods))
     });
+    let locking = taking_lock.as_ref().map_or_else(String::new, |share| {
+        let begin = if call.is_empty() { ", of it" } else { " and" };
+        format!("{begin} {:.0} % taking a lock", share.value)
+    });
+    let producers = producers.as_ref().map_or_else(String::new, super::waiting::waiting_producers);
     let rest = may_have_run.as_ref().zip(processors_can.as_ref());
     let rest = rest.map_or_else(String::new, |(may, can)| {
         format!(
@@ -287,7 +258,7 @@ fn own_method(fact: &Fact) -> String {
         )
     });
     format!(
-        "{:.2} % of the running time ({}{few}{native}{spinning}) in {}{called_by}{call}{dynamic}{rest}",
+        "{:.2} % of the running time ({}{few}{native}{spinning}) in {}{called_by}{call}{locking}{dynamic}{rest}{producers}",
         share.value,
         counted(samples, "sample"),
         name(place)

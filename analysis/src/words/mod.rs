@@ -9,6 +9,7 @@ mod coverage;
 pub(crate) mod findings;
 pub(crate) mod frames;
 mod heap;
+mod locks;
 #[cfg(feature = "page")]
 pub(crate) mod page;
 mod process_end;

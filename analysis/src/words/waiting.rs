@@ -2,7 +2,8 @@
 
 use super::findings::{count, duration};
 use super::frames::name;
-use crate::fact::{Fact, Number, WaitCall};
+use crate::fact::{Fact, Number, WaitCall, WaitingProducers};
+use nettrace_export::units;
 
 /// Writes the sentence of [`Fact::Waiting`].
 pub(super) fn waiting(fact: &Fact) -> String {
@@ -16,6 +17,7 @@ pub(super) fn waiting(fact: &Fact) -> String {
         calls,
         is_main,
         is_one_at_a_time,
+        producers,
         ..
     } = fact
     else {
@@ -49,7 +51,19 @@ pub(super) fn waiting(fact: &Fact) -> String {
             duration(ran)
         )
     });
-    format!("{who} {time} in {calls}, called by {}{unknown}", name(place))
+    let producers = producers.as_ref().map_or_else(String::new, waiting_producers);
+    format!("{who} {time} in {calls}, called by {}{unknown}{producers}", name(place))
+}
+
+/// Writes which threads wait because a collection is full.
+pub(super) fn waiting_producers(producers: &WaitingProducers) -> String {
+    let who = match producers.threads {
+        _ if producers.is_main => "the main thread waits".to_owned(),
+        1 => "1 thread waits".to_owned(),
+        all => format!("{} threads wait", units::count(all)),
+    };
+    let WaitingProducers { nanos, call, place, .. } = producers;
+    format!("; {who} {} for it in {call}, called by {}", time(*nanos), name(place))
 }
 
 /// Writes a time with three digits that matter.
