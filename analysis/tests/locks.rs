@@ -68,7 +68,7 @@ fn running_waiting_and_spinning_for_one_lock_are_one_sentence() {
     let texts = texts(&found);
     assert_eq!(
         texts,
-        ["4 threads waited 800 ms, after spinning 400 ms for a lock in App.Cache.Get; \
+        ["4 threads waited 800 ms and spun 400 ms for a lock in App.Cache.Get; \
           App.Cache.Build holds it, and runs: 50.00 % of the running time"]
     );
     let Fact::SampledLockWaits { holder: Some(holder), .. } = &found[0].fact else { panic!() };
@@ -127,4 +127,32 @@ fn producers_that_wait_stand_in_the_sentence_of_their_consumer() {
     let alone = of_rounds((0..1_000).map(|_| vec![producer, producer]));
     let [text] = &texts(&alone)[..] else { panic!() };
     assert!(text.starts_with("2 threads side by side are 100 % of 1.00 s elapsed"), "{text}");
+}
+
+mod with_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn waits_that_ended_stand_in_the_sentence_of_one_that_did_not() {
+        let all = findings(&corpus::trace("net11-linux-x64/waits.nettrace"));
+        let about_locks = |text: &String| text.contains("lock");
+        let texts: Vec<String> = texts(&all).into_iter().filter(about_locks).collect();
+        let [text] = &texts[..] else { panic!("{texts:#?}") };
+        assert!(
+            text.starts_with("1 thread still waits at the end, for at least 39.1 ms"),
+            "{text}"
+        );
+        assert!(text.ends_with("; 311 waits before took 1.29 s"), "{text}");
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn a_wait_that_the_end_cuts_off_is_one_of_the_waits_for_its_lock() {
+        let all = findings(&corpus::trace("win-x64/waitsprog10.nettrace"));
+        let texts = texts(&all);
+        assert!(texts.iter().all(|text| !text.contains("still waits")), "{texts:#?}");
+        let lock = "15 waits for locks, 3.02 s together, most in waits!P.Main.lambda_3_18";
+        assert!(texts.iter().any(|text| text == lock), "{texts:#?}");
+    }
 }

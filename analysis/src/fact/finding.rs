@@ -384,6 +384,10 @@ facts! {
             waited: Number,
             /// Number of waiting threads.
             threads: Number,
+            /// Number of waits that ended, if they were in the same method.
+            earlier_waits: Option<Number>,
+            /// Total time of these waits.
+            earlier_waited: Option<Number>,
         }
         about {
             /// Id of the thread that has waited longest.

@@ -101,8 +101,10 @@ impl Fact {
     /// Returns whether the method, the thread or the lock of another fact is part of this one.
     fn tells_part_of(&self, other: &Fact) -> bool {
         match (self, other) {
-            // The main thread waits for the others, which wait for ever.
-            (Fact::Deadlock { .. }, Fact::Waiting { is_main, .. }) => *is_main,
+            // The main thread waits for the others, which wait for ever; who sleeps is a bystander.
+            (Fact::Deadlock { .. }, Fact::Waiting { is_main, calls, .. }) => {
+                *is_main || calls.iter().all(|call| call.name == "Thread.Sleep")
+            }
             // A method that runs in the call in which it waits does one thing.
             (
                 Fact::Waiting { place, calls, .. },
@@ -127,6 +129,10 @@ impl Fact {
         };
         let is_part = |place: &Place| place.frame == waiting.frame || Some(place) == holding;
         match (self, other) {
+            (
+                Fact::EndlessLockWait { earlier_waits: Some(_), .. },
+                Fact::LockContention { place, .. },
+            ) => place.as_ref() == Some(waiting),
             (_, Fact::Waiting { place, threads, is_one_at_a_time, .. }) => {
                 Some(place) == holding && (*is_one_at_a_time || threads.whole() == 1)
                     || place.frame == waiting.frame && *is_one_at_a_time

@@ -79,6 +79,8 @@ pub(super) fn endless_lock_wait(
         waited: Number::nanos(nanos).at_least().in_member("open[].at_least_ns"),
         threads: Number::count(report.totals.still_waiting, Unit::Threads)
             .in_member("still_waiting"),
+        earlier_waits: None,
+        earlier_waited: None,
         thread_id: longest.wait.thread_id,
         owner: owner.or_else(|| longest.owner_managed_id.map(LockOwner::ManagedThread)),
         holder: None,

@@ -134,7 +134,20 @@ pub(super) fn join(findings: &mut [Finding], resolved: &Resolved<'_>, own: &OwnM
         Fact::LockSpinning { ran, called_by, .. } => Some((called_by.clone()?, ran.whole())),
         _ => None,
     });
+    let ended = findings.iter().find_map(|finding| match &finding.fact {
+        Fact::LockContention { waited, waits, place: Some(place), .. } => {
+            Some((place.clone(), *waits, *waited))
+        }
+        _ => None,
+    });
     for finding in findings.iter_mut() {
+        if let Fact::EndlessLockWait { earlier_waits, earlier_waited, place, .. } =
+            &mut finding.fact
+            && let Some((_, waits, waited)) =
+                ended.as_ref().filter(|(ended, ..)| place.as_ref() == Some(ended))
+        {
+            (*earlier_waits, *earlier_waited) = (Some(*waits), Some(*waited));
+        }
         let weight = join_lock(&mut finding.fact, resolved, own, runs.as_ref());
         finding.raise(weight);
         if let Fact::OwnMethod { ran, place, taking_lock, .. } = &mut finding.fact

@@ -24,7 +24,8 @@ pub(super) fn lock(fact: &Fact) -> String {
                 "{} waited {}{} for a lock in {}{holding}{}",
                 counted(threads, "thread"),
                 duration(waited),
-                spinning(spun.as_ref()),
+                spun.as_ref()
+                    .map_or_else(String::new, |spun| { format!(" and spun {}", duration(spun)) }),
                 name(place),
                 ran(running.as_ref())
             )
@@ -37,14 +38,25 @@ pub(super) fn lock(fact: &Fact) -> String {
                 "{} for locks, {} together{}{held_for}{}{}{}",
                 counted(waits, "wait"),
                 duration(waited),
-                spinning(spun.as_ref()),
+                spun.as_ref().map_or_else(String::new, |spun| {
+                    format!(" and {} of spinning", duration(spun))
+                }),
                 after(", most in ", place.as_ref()),
                 held(holder.as_ref(), place.as_ref()),
                 ran(running.as_ref())
             )
         }
-        Fact::EndlessLockWait { waited, threads, owner, place, holder, .. } => format!(
-            "{}, for at least {}, for a lock{}{}{}",
+        Fact::EndlessLockWait {
+            waited,
+            threads,
+            earlier_waits,
+            earlier_waited,
+            owner,
+            place,
+            holder,
+            ..
+        } => format!(
+            "{}, for at least {}, for a lock{}{}{}{}",
             match threads.whole() {
                 1 => "1 thread still waits at the end".to_owned(),
                 _ => format!("{} threads still wait at the end", count(threads)),
@@ -56,7 +68,13 @@ pub(super) fn lock(fact: &Fact) -> String {
                 None => String::new(),
             },
             after(", one in ", place.as_ref()),
-            held(holder.as_ref(), place.as_ref())
+            held(holder.as_ref(), place.as_ref()),
+            earlier_waits.as_ref().zip(earlier_waited.as_ref()).map_or_else(
+                String::new,
+                |(waits, waited)| {
+                    format!("; {} before took {}", counted(waits, "wait"), duration(waited))
+                }
+            )
         ),
         Fact::StuckInLock { waited, threads, is_from_start, place, holder, .. } => format!(
             "only stacks show that {} for a lock, for at least {}{}{}{}",
@@ -71,11 +89,6 @@ pub(super) fn lock(fact: &Fact) -> String {
         ),
         _ => String::new(),
     }
-}
-
-/// Writes for how long threads spun before they waited.
-fn spinning(spun: Option<&Number>) -> String {
-    spun.map_or_else(String::new, |spun| format!(", after spinning {}", duration(spun)))
 }
 
 /// Writes the share of the running time of those that hold the lock.
