@@ -4,6 +4,7 @@
 #![allow(clippy::restriction, clippy::pedantic)]
 
 mod activity;
+mod activity_ids;
 mod activity_pairs;
 mod activity_synth;
 mod common;

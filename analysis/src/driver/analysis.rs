@@ -153,7 +153,7 @@ impl<'c> Analysis<'c> {
         let clock = self.begin(event.session());
         let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
         let is_selected = self.outputs.admits_moment(thread, nanos, &self.model);
-        let moment = Moment::new(thread, nanos, is_selected);
+        let moment = Moment::new(thread, nanos, is_selected, self.model.path_form(thread));
         let passed_on = self.pass_on(event, &moment);
         if is_selected {
             self.selected.add(nanos);

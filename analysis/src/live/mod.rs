@@ -118,7 +118,7 @@ impl<R: LiveReport> Live<R> {
         let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
         self.latest_ns = self.latest_ns.max(nanos);
         self.latest_at = now();
-        let moment = Moment::new(thread, nanos, true);
+        let moment = Moment::new(thread, nanos, true, self.model.path_form(thread));
         let is_its = self.report.event(event, &moment, &mut self.model);
         self.events = self.events.saturating_add(u64::from(is_its));
     }

@@ -1,10 +1,11 @@
 //! Reads the start, stop or failure of an activity from an event.
 
+use super::activity_id::ActivityId;
 use super::activity_pairs::{ActivityPair, pair_of};
-use super::activity_path::activity_path;
+use super::activity_path::PathForm;
 use super::short;
 use nettrace_parser::view::{self, KnownProvider, View};
-use nettrace_parser::{Event, Guid, Value};
+use nettrace_parser::{Event, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Maximum number of fields of an event that are compared when a stop is matched with a start.
@@ -25,15 +26,20 @@ pub(crate) struct ActivityEdge {
     task_at: usize,
     /// Hash of the name of the event's provider.
     pub(crate) provider: u64,
-    pub(crate) id: Option<String>,
-    /// Path in the event's activity id, if the activity itself has a different id.
-    pub(crate) path: Option<String>,
+    pub(crate) id: Option<ActivityId>,
+    /// The event's activity id, if the activity itself has a different id.
+    pub(crate) path: Option<ActivityId>,
     /// Whether a DiagnosticListener reports the activity. An ActivitySource may report it, too.
     pub(crate) is_listener: bool,
-    /// Whether the id is unique among the open activities.
+    /// Whether an activity has the id for itself, unless the runtime lost a number of it.
     pub(crate) is_id_unique: bool,
+    /// Whether the runtime lost a number of the id, so that several activities with the id may be
+    /// open at once.
+    pub(crate) may_repeat: bool,
+    /// Whether the runtime lost a number of `path`.
+    pub(crate) path_may_repeat: bool,
     /// Id of the parent activity, if the event contains one.
-    pub(crate) parent: Option<String>,
+    pub(crate) parent: Option<ActivityId>,
     /// Duration of the activity in nanoseconds, if the stop contains one.
     pub(crate) reported_nanos: Option<u64>,
     pub(crate) is_error: bool,
@@ -43,13 +49,18 @@ pub(crate) struct ActivityEdge {
 
 impl ActivityEdge {
     /// Reads an event as the start or stop of an activity; `None` for other events.
-    pub(crate) fn from_event(event: &Event<'_>) -> Option<ActivityEdge> {
-        match event.known_provider() {
+    /// `form`: how the event's process writes paths.
+    pub(crate) fn from_event(event: &Event<'_>, form: PathForm) -> Option<ActivityEdge> {
+        let edge = match event.known_provider() {
             KnownProvider::DiagnosticSource => ActivityEdge::of_diagnostic_source(event),
             KnownProvider::Logging | KnownProvider::Other => ActivityEdge::of_event_source(event),
             // The runtime's own activities have reports of their own.
             _ => None,
-        }
+        }?;
+        let may_repeat =
+            |id: &Option<ActivityId>| id.as_ref().is_some_and(|id| id.may_repeat(form));
+        let (may_repeat, path_may_repeat) = (may_repeat(&edge.id), may_repeat(&edge.path));
+        Some(ActivityEdge { may_repeat, path_may_repeat, ..edge })
     }
 
     /// Returns the name of the task or activity without its source.
@@ -65,15 +76,8 @@ impl ActivityEdge {
             (None, 2) => false,
             _ => return None,
         };
-        let related = event.related_activity_id().filter(|id| is_start && !id.is_zero());
-        let (id, is_id_unique) = match event.activity_id().filter(|id| !id.is_zero()) {
-            Some(id) => {
-                let text = id_text(id, event.process_id());
-                let is_path = text.starts_with('/');
-                (Some(text), is_path)
-            }
-            None => (None, false),
-        };
+        let id = ActivityId::of_event(event);
+        let is_id_unique = id.as_ref().is_some_and(ActivityId::is_path);
         let source = short(event.provider());
         Some(ActivityEdge {
             is_start,
@@ -87,7 +91,9 @@ impl ActivityEdge {
             path: None,
             is_listener: false,
             is_id_unique,
-            parent: related.map(|id| id_text(id, event.process_id())),
+            may_repeat: false,
+            path_may_repeat: false,
+            parent: ActivityId::related(event).filter(|_| is_start),
             reported_nanos: None,
             is_error: is_failure(event),
             keys: keys(event, pair.map(|(pair, ..)| pair.keys)),
@@ -120,6 +126,8 @@ impl ActivityEdge {
             path: None,
             is_listener: !is_span(event.name()),
             is_id_unique: true,
+            may_repeat: false,
+            path_may_repeat: false,
             parent: None,
             reported_nanos: None,
             is_error: pair.is_some_and(|(.., is_error)| is_error),
@@ -128,16 +136,17 @@ impl ActivityEdge {
         let (mut span, mut parent_span) = (None, None);
         for (key, value) in activity.arguments() {
             let text = || Some(value.to_string()).filter(|text| !text.is_empty());
+            let id = || ActivityId::from_text(&value.to_string());
             let key = key.to_string();
             let is_its_key = |(pair, ..): (&ActivityPair, _, _)| pair.keys.contains(&key.as_str());
             if key == TRACE_IDENTIFIER || pair.is_some_and(is_its_key) {
                 edge.keys.push((hash_of(&key), hash_of(&value.to_string())));
             }
             match key.as_str() {
-                "Id" | "ActivityId" => edge.id = text(),
-                "ParentId" => edge.parent = text(),
-                "SpanId" => span = text(),
-                "ParentSpanId" => parent_span = text(),
+                "Id" | "ActivityId" => edge.id = id(),
+                "ParentId" => edge.parent = id(),
+                "SpanId" => span = id(),
+                "ParentSpanId" => parent_span = id(),
                 "Duration" => edge.reported_nanos = text().and_then(|text| time_span_nanos(&text)),
                 "DurationTicks" => {
                     let ticks = text().and_then(|text| text.parse::<u64>().ok());
@@ -154,24 +163,16 @@ impl ActivityEdge {
         }
         edge.reported_nanos = edge.reported_nanos.filter(|nanos| *nanos > 0 && !is_start);
         // An id of zeros means that there is no parent.
-        parent_span = parent_span.filter(|id: &String| id.bytes().any(|digit| digit != b'0'));
+        parent_span = parent_span.filter(|id| *id != ActivityId::Span(0));
         edge.id = edge.id.or(span);
         edge.parent = edge.parent.or(parent_span).filter(|_| is_start);
-        edge.path = event
-            .activity_id()
-            .filter(|id| !id.is_zero())
-            .map(|id| id_text(id, event.process_id()));
+        edge.path = ActivityId::of_event(event);
         if edge.id.is_none() {
             edge.is_id_unique = false;
             edge.id = edge.path.take();
         }
         Some(edge)
     }
-}
-
-/// Returns the text of an activity id: the path in the id, or the GUID.
-pub(crate) fn id_text(id: Guid, process_id: Option<u64>) -> String {
-    activity_path(id, process_id).unwrap_or_else(|| id.to_string())
 }
 
 /// Returns whether an event reports that its activity failed.
@@ -266,16 +267,22 @@ fn keys(event: &Event<'_>, chosen: Option<&[&str]>) -> Vec<(u64, u64)> {
 #[cfg(test)]
 impl ActivityEdge {
     /// Makes a start or stop that has only an id and fields.
-    pub(crate) fn bare(id: Option<&str>, keys: &[(u64, u64)], is_id_unique: bool) -> ActivityEdge {
+    pub(crate) fn bare(
+        id: Option<&ActivityId>,
+        keys: &[(u64, u64)],
+        is_id_unique: bool,
+    ) -> ActivityEdge {
         ActivityEdge {
             is_start: false,
             name: String::new(),
             task_at: 0,
             provider: 0,
-            id: id.map(str::to_owned),
+            id: id.cloned(),
             path: None,
             is_listener: false,
             is_id_unique,
+            may_repeat: id.is_some_and(|id| id.may_repeat(PathForm::Complete)),
+            path_may_repeat: false,
             parent: None,
             reported_nanos: None,
             is_error: false,

@@ -1,7 +1,8 @@
 //! Decodes activity ids that are paths.
 //!
 //! .NET derives the ids of activities from their position in a tree: the third child of the first
-//! activity is `//1/3`. The GUID contains the numbers of the path in nibbles (FORMAT.md 15):
+//! activity is `//1/3`. The GUID contains the numbers of the path in nibbles
+//! (docs/activity-ids.md):
 //!
 //! | bytes | what |
 //! |---|---|
@@ -14,6 +15,13 @@
 //! | 1–10 | this number |
 //! | 11 | prefix: the following number did not fit the space of the tree, and is shown with `$` |
 //! | 12–15 | the number is in the next one to four bytes; if this was the high nibble, the low one holds its highest bits |
+//!
+//! Runtimes differ in numbers whose first nibble is a high one:
+//!
+//! | number | .NET up to 9 | .NET 10 and 11 |
+//! |---|---|---|
+//! | 11 to 255 | `c0` and the number | `c0` alone: the number is lost |
+//! | 256 to 4,095 | `c1` to `cf`, the lower byte, and a 0 byte that says nothing | `c1` to `cf` and the lower byte |
 
 use nettrace_parser::Guid;
 use nettrace_parser::internal::first;
@@ -22,78 +30,257 @@ use std::fmt::Write;
 /// Number that is added to a checksum, and thereby tells paths from other GUIDs.
 const MARK: u32 = 0x599d_99ad;
 const NUMBER_BYTES: usize = 12;
+/// Number of nibbles in which a path is stored.
+const MAX_NIBBLES: usize = 24;
 const PREFIX: u8 = 11;
 const MULTIPLE_BYTES: u8 = 12;
+/// Number of nibbles of `c0`.
+const LOST_NIBBLES: usize = 2;
 
-/// Returns the path in an activity id, such as `//1/1/5`, or `/#17178/1/5` with a process id;
-/// `None` for other GUIDs. Without `process_id`, the check is less strict.
-pub(crate) fn activity_path(id: Guid, process_id: Option<u64>) -> Option<String> {
-    let bytes = id.to_bytes();
-    let [one, two, three, last]: [u32; 4] = first(&bytes)?;
-    let sum = one.wrapping_add(two).wrapping_add(three).wrapping_add(MARK);
-    let owner = sum ^ last;
-    let is_path = match process_id {
-        Some(id) => owner == 0 || u64::from(owner) == id,
-        // Process ids are usually small.
-        None => owner >> 22 == 0,
-    };
-    if !is_path {
-        return None;
-    }
-    let mut path = if owner == 0 { "/".to_owned() } else { format!("/#{owner}") };
-    let numbers = bytes.get(..NUMBER_BYTES)?;
-    append_numbers(numbers, &mut path)?;
-    Some(path)
+/// How a runtime writes the numbers 11 to 255 that begin in a high nibble.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum PathForm {
+    /// `c0` and the number: .NET up to 9.
+    #[default]
+    Complete,
+    /// `c0` alone, so that the children of an activity from the eleventh on have the same id: .NET
+    /// 10 and 11.
+    LosesNumbers,
 }
 
-fn append_numbers(bytes: &[u8], path: &mut String) -> Option<()> {
-    let nibble_at = |at: usize| {
-        let byte = bytes.get(at / 2)?;
-        Some(if at.is_multiple_of(2) { byte >> 4 } else { byte & 15 })
-    };
-    let mut at = 0_usize;
-    while let Some(mut nibble) = nibble_at(at) {
-        if nibble == 0 {
-            break;
+/// A path in the tree of activities. Two paths are equal if the runtime wrote the same bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ActivityPath {
+    nibbles: [u8; NUMBER_BYTES],
+    /// Id of the process that made the path; 0 in old runtimes.
+    owner: u32,
+}
+
+/// A number of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PathNumber {
+    /// The number; 0 if the runtime lost it.
+    number: u32,
+    /// Whether the number did not fit the space of the tree.
+    is_spilled: bool,
+}
+
+/// What is at a nibble of a path.
+enum AtNibble {
+    /// A number, and the nibble after it.
+    Number(PathNumber, usize),
+    End,
+    /// Nibbles that no known runtime writes.
+    Unknown,
+}
+
+impl ActivityPath {
+    /// Returns the path in an activity id; `None` for other GUIDs. Without `process_id`, the check
+    /// is less strict.
+    pub(crate) fn from_guid(id: Guid, process_id: Option<u64>) -> Option<ActivityPath> {
+        let bytes = id.to_bytes();
+        let [one, two, three, last]: [u32; 4] = first(&bytes)?;
+        let sum = one.wrapping_add(two).wrapping_add(three).wrapping_add(MARK);
+        let owner = sum ^ last;
+        let is_path = match process_id {
+            Some(id) => owner == 0 || u64::from(owner) == id,
+            // Process ids are usually small.
+            None => owner >> 22 == 0,
+        };
+        if !is_path {
+            return None;
         }
-        let mut separator = '/';
+        let path = ActivityPath { nibbles: first(&bytes)?, owner };
+        let mut at = 0;
+        loop {
+            match path.at(at, PathForm::Complete) {
+                AtNibble::Number(_, next) => at = next,
+                AtNibble::End => return Some(path),
+                AtNibble::Unknown => return None,
+            }
+        }
+    }
+
+    /// Returns the id of the process that made the path; 0 in old runtimes.
+    pub(crate) fn owner(self) -> u32 {
+        self.owner
+    }
+
+    fn nibble(&self, at: usize) -> Option<u8> {
+        let byte = self.nibbles.get(at / 2)?;
+        Some(if at.is_multiple_of(2) { byte >> 4 } else { byte & 15 })
+    }
+
+    fn is_zero_from(&self, byte: usize) -> bool {
+        self.nibbles.iter().skip(byte).all(|byte| *byte == 0)
+    }
+
+    /// Reads the number that begins at a nibble.
+    fn at(&self, at: usize, form: PathForm) -> AtNibble {
+        let (mut at, mut is_spilled) = (at, false);
+        let Some(mut nibble) = self.nibble(at).filter(|nibble| *nibble != 0) else {
+            return AtNibble::End;
+        };
         if nibble < PREFIX {
-            append(path, separator, u32::from(nibble));
-            at = at.saturating_add(1);
-            continue;
+            let number = PathNumber { number: u32::from(nibble), is_spilled };
+            return AtNibble::Number(number, at.saturating_add(1));
         }
         if nibble == PREFIX {
             at = at.saturating_add(1);
-            nibble = nibble_at(at)?;
-            if nibble < MULTIPLE_BYTES {
-                // No known runtime writes this.
-                return None;
+            is_spilled = true;
+            match self.nibble(at) {
+                Some(code) if code >= MULTIPLE_BYTES => nibble = code,
+                _ => return AtNibble::Unknown,
             }
-            separator = '$';
         }
-        let above = if at.is_multiple_of(2) { nibble_at(at.saturating_add(1))? } else { 0 };
+        let is_high = at.is_multiple_of(2);
+        let above = match is_high {
+            true => self.nibble(at.saturating_add(1)).unwrap_or(0),
+            false => 0,
+        };
+        let is_short = is_high && nibble == MULTIPLE_BYTES;
+        if is_short && above == 0 && form == PathForm::LosesNumbers {
+            let lost = PathNumber { number: 0, is_spilled };
+            return AtNibble::Number(lost, at.saturating_add(LOST_NIBBLES));
+        }
         let from = (at / 2).saturating_add(1);
-        let to = from
-            .saturating_add(usize::from(nibble.saturating_sub(MULTIPLE_BYTES)))
-            .saturating_add(1);
-        let Some(digits) = bytes.get(from..to) else { break };
+        let length = usize::from(nibble.saturating_sub(MULTIPLE_BYTES)).saturating_add(1);
+        let mut to = from.saturating_add(length);
+        let Some(digits) = self.nibbles.get(from..to) else { return AtNibble::End };
         let number =
             digits.iter().rev().fold(u32::from(above), |sum, byte| sum << 8 | u32::from(*byte));
-        append(path, separator, number);
-        at = to.saturating_mul(2);
+        // .NET up to 9 writes a second byte, which is always 0, after the lower one.
+        if is_short && above > 0 && self.nibbles.get(to) == Some(&0) && !self.is_zero_from(to) {
+            to = to.saturating_add(1);
+        }
+        AtNibble::Number(PathNumber { number, is_spilled }, to.saturating_mul(2))
     }
-    Some(())
+
+    /// Returns the numbers of the path. A number is 0 if the runtime lost it.
+    fn numbers(&self, form: PathForm) -> impl Iterator<Item = PathNumber> + use<'_> {
+        let mut at = 0;
+        std::iter::from_fn(move || match self.at(at, form) {
+            AtNibble::Number(number, next) => {
+                at = next;
+                Some(number)
+            }
+            AtNibble::End | AtNibble::Unknown => None,
+        })
+    }
+
+    /// Returns the nibbles at which a number begins, in either form of paths: a bit for each.
+    fn begins(&self) -> u32 {
+        let mut begins = 0_u32;
+        for form in [PathForm::Complete, PathForm::LosesNumbers] {
+            let mut at = 0;
+            while let AtNibble::Number(_, next) = self.at(at, form) {
+                begins |= 1 << at;
+                at = next;
+            }
+        }
+        begins
+    }
+
+    /// Returns the paths around this one, the nearest first, down to the one without numbers. Where
+    /// the form of paths decides what is around it, the paths of both forms are among them: a
+    /// runtime writes only those of one.
+    pub(crate) fn around(self) -> impl Iterator<Item = ActivityPath> {
+        let begins = self.begins();
+        let places = (0..MAX_NIBBLES).rev().filter(move |at| begins >> at & 1 == 1);
+        places.map(move |at| self.up_to(at)).filter(move |path| *path != self)
+    }
+
+    /// Returns the path of the nibbles before one.
+    fn up_to(self, end: usize) -> ActivityPath {
+        let mut nibbles = self.nibbles;
+        let (whole, is_half) = (end / 2, !end.is_multiple_of(2));
+        for (at, byte) in nibbles.iter_mut().enumerate().skip(whole) {
+            *byte = if at == whole && is_half { *byte & 0xf0 } else { 0 };
+        }
+        ActivityPath { nibbles, ..self }
+    }
+
+    /// Returns whether the path shows that its runtime loses numbers: it has `c0 00`, which a runtime
+    /// that writes every number never writes.
+    pub(crate) fn shows_lost_number(self) -> bool {
+        self.may_repeat(PathForm::Complete)
+    }
+
+    /// Returns whether several activities may have this path at once, because a number of it is
+    /// lost.
+    pub(crate) fn may_repeat(self, form: PathForm) -> bool {
+        self.numbers(form).any(|number| number.number == 0)
+    }
+
+    /// Returns the path as a text, such as `//1/1/5`, or `/#17178/1/5` with a process id. A lost
+    /// number is 0.
+    pub(crate) fn text(self, form: PathForm) -> String {
+        let mut text = if self.owner == 0 { "/".to_owned() } else { format!("/#{}", self.owner) };
+        for PathNumber { number, is_spilled } in self.numbers(form) {
+            let separator = if is_spilled { '$' } else { '/' };
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{separator}{number}");
+        }
+        text
+    }
 }
 
-fn append(path: &mut String, separator: char, number: u32) {
-    // Writing to a String cannot fail.
-    let _ = write!(path, "{separator}{number}");
+/// Text of a path that a user wrote, as numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WrittenPath {
+    owner: u32,
+    numbers: Vec<PathNumber>,
 }
 
-/// Returns the path of the parent activity, such as `//1` for `//1/5`.
-pub(crate) fn parent_path(path: &str) -> Option<&str> {
-    let (parent, _) = path.rsplit_once(['/', '$'])?;
-    (parent.len() > 1).then_some(parent)
+impl WrittenPath {
+    /// Reads the text of a path, such as `/#17178/1/5`; `None` for other texts.
+    pub(crate) fn from_text(text: &str) -> Option<WrittenPath> {
+        let rest = text.strip_prefix('/')?;
+        let numbers_at = rest.find(['/', '$']).unwrap_or(rest.len());
+        let (owner, mut rest) = rest.split_at_checked(numbers_at)?;
+        let owner = match owner.strip_prefix('#') {
+            Some(owner) => owner.parse().ok()?,
+            None if owner.is_empty() => 0,
+            None => return None,
+        };
+        let mut numbers = Vec::new();
+        while let Some(separator) = rest.chars().next() {
+            let digits = rest.get(1..)?;
+            let end = digits.find(['/', '$']).unwrap_or(digits.len());
+            let (digits, after) = digits.split_at_checked(end)?;
+            numbers.push(PathNumber { number: digits.parse().ok()?, is_spilled: separator == '$' });
+            rest = after;
+        }
+        Some(WrittenPath { owner, numbers })
+    }
+
+    /// Returns whether a path is the written one, in either form of paths.
+    pub(crate) fn is(&self, path: ActivityPath) -> bool {
+        self.is_one(path, |path, form| path.numbers(form).eq(self.numbers.iter().copied()))
+    }
+
+    /// Returns whether a path is the written one or a path below it, in either form of paths.
+    pub(crate) fn holds(&self, path: ActivityPath) -> bool {
+        self.is_one(path, |path, form| {
+            let mut numbers = path.numbers(form);
+            self.numbers.iter().all(|number| numbers.next() == Some(*number))
+        })
+    }
+
+    fn is_one(&self, path: ActivityPath, fits: impl Fn(&ActivityPath, PathForm) -> bool) -> bool {
+        self.owner == path.owner
+            && [PathForm::Complete, PathForm::LosesNumbers].into_iter().any(|it| fits(&path, it))
+    }
+}
+
+#[cfg(test)]
+impl ActivityPath {
+    /// Makes a path from its first bytes.
+    pub(crate) fn of_bytes(start: &[u8]) -> ActivityPath {
+        let mut nibbles = [0; NUMBER_BYTES];
+        nibbles[..start.len()].copy_from_slice(start);
+        ActivityPath { nibbles, owner: 0 }
+    }
 }
 
 #[cfg(test)]
@@ -110,10 +297,18 @@ mod tests {
         Guid::from_bytes(bytes)
     }
 
-    fn path(start: &[u8]) -> Option<String> {
+    fn decoded(start: &[u8]) -> Option<ActivityPath> {
         let mut numbers = [0; NUMBER_BYTES];
         numbers[..start.len()].copy_from_slice(start);
-        activity_path(id(numbers, 0), None)
+        ActivityPath::from_guid(id(numbers, 0), None)
+    }
+
+    fn path(start: &[u8]) -> Option<String> {
+        decoded(start).map(|path| path.text(PathForm::Complete))
+    }
+
+    fn around(start: &[u8], form: PathForm) -> Vec<String> {
+        decoded(start).unwrap().around().map(|path| path.text(form)).collect()
     }
 
     #[test]
@@ -146,20 +341,73 @@ mod tests {
     #[test]
     fn a_path_is_recognised_by_its_checksum() {
         let numbers = [0x1c, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-        assert_eq!(activity_path(id(numbers, 0), Some(5)).as_deref(), Some("//1/16"));
-        assert_eq!(activity_path(id(numbers, 5), Some(5)).as_deref(), Some("/#5/1/16"));
-        assert_eq!(activity_path(id(numbers, 5), None).as_deref(), Some("/#5/1/16"));
-        assert_eq!(activity_path(id(numbers, 5), Some(6)), None);
-        assert_eq!(activity_path(Guid::from_bytes([0xab; 16]), None), None);
+        let text = |id, process| {
+            ActivityPath::from_guid(id, process).map(|path| path.text(PathForm::Complete))
+        };
+        assert_eq!(text(id(numbers, 0), Some(5)).as_deref(), Some("//1/16"));
+        assert_eq!(text(id(numbers, 5), Some(5)).as_deref(), Some("/#5/1/16"));
+        assert_eq!(text(id(numbers, 5), None).as_deref(), Some("/#5/1/16"));
+        assert_eq!(text(id(numbers, 5), Some(6)), None);
+        assert_eq!(text(Guid::from_bytes([0xab; 16]), None), None);
     }
 
     #[test]
-    fn parents_lose_the_last_number() {
-        assert_eq!(parent_path("//1/5"), Some("//1"));
-        assert_eq!(parent_path("/#7/1$5"), Some("/#7/1"));
-        assert_eq!(
-            (parent_path("//1"), parent_path("/#7"), parent_path("x"), parent_path("")),
-            (None, None, None, None)
-        );
+    fn an_empty_byte_after_a_number_from_256_on_says_nothing() {
+        // .NET up to 9, and .NET 10 and 11.
+        for bytes in [&[0x11, 0xc1, 0, 0, 0x10][..], &[0x11, 0xc1, 0, 0x10]] {
+            assert_eq!(path(bytes).as_deref(), Some("//1/1/256/1"));
+            assert_eq!(around(bytes, PathForm::Complete), ["//1/1/256", "//1/1", "//1", "/"]);
+        }
+        assert_eq!(path(&[0x11, 0xc1, 0, 0]).as_deref(), Some("//1/1/256"));
+        assert_eq!(path(&[0x11, 0xcf, 0xff, 0, 0xc0, 0x0b]).as_deref(), Some("//1/1/4095/11"));
+    }
+
+    #[test]
+    fn a_lost_number_is_zero_and_its_child_begins_in_the_next_byte() {
+        let lost = decoded(&[0x11, 0xc0]).unwrap();
+        assert!(lost.shows_lost_number() && lost.may_repeat(PathForm::Complete));
+        assert_eq!(lost.text(PathForm::LosesNumbers), "//1/1/0");
+        // The second byte is 48 in .NET up to 9; in later ones it is the third child of any number.
+        let inner = decoded(&[0x11, 0xc0, 0x30]).unwrap();
+        assert_eq!(inner.text(PathForm::Complete), "//1/1/48");
+        assert_eq!(inner.text(PathForm::LosesNumbers), "//1/1/0/3");
+        assert!(!inner.shows_lost_number());
+        assert!(inner.may_repeat(PathForm::LosesNumbers) && !inner.may_repeat(PathForm::Complete));
+        assert_eq!(inner.around().next(), Some(lost));
+        let bytes = [0x11, 0xc0, 0xc0, 0x2c, 0x15];
+        let form = PathForm::LosesNumbers;
+        assert_eq!(decoded(&bytes).unwrap().text(form), "//1/1/0/0/2/21");
+        assert_eq!(around(&bytes, form)[..2], ["//1/1/0/0/2", "//1/1/0/0"]);
+    }
+
+    #[test]
+    fn a_written_path_holds_the_paths_below_it_in_either_form() {
+        let written = |text| WrittenPath::from_text(text).unwrap();
+        let inner = decoded(&[0x11, 0xc0, 0x30]).unwrap();
+        for text in ["//1/1/48", "//1/1/0/3"] {
+            assert!(written(text).is(inner), "{text}");
+        }
+        for text in ["//1/1/0", "//1/1", "//1", "/"] {
+            assert!(written(text).holds(inner) && !written(text).is(inner), "{text}");
+        }
+        for text in ["//1/1/4", "/#5/1/1", "//1$1", "//1/1/0/3/1"] {
+            assert!(!written(text).holds(inner), "{text}");
+        }
+        for text in ["", "x", "/x", "/1", "//x", "//1/", "/#x/1", "//99999999999"] {
+            assert_eq!(WrittenPath::from_text(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn paths_of_any_bytes_have_an_end() {
+        for first in 0..=255_u8 {
+            for second in 0..=255_u8 {
+                let path = ActivityPath::of_bytes(&[first, second, second, first]);
+                assert!(path.around().count() < MAX_NIBBLES);
+                for form in [PathForm::Complete, PathForm::LosesNumbers] {
+                    assert!(path.numbers(form).count() <= MAX_NIBBLES);
+                }
+            }
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::ThreadHandle;
 use super::activity_edge::ActivityEdge;
+use super::activity_path::PathForm;
 use super::intervals::Edge;
 use nettrace_parser::Event;
 use std::cell::OnceCell;
@@ -16,13 +17,20 @@ pub struct Moment {
     pub nanos: i64,
     /// Whether the filter accepts the thread, its process and the time.
     pub is_selected: bool,
+    /// How the event's process writes the paths in activity ids.
+    path_form: PathForm,
     /// Result of [`Moment::activity_edge`], which several reports need.
     activity: OnceCell<Option<Box<ActivityEdge>>>,
 }
 
 impl Moment {
-    pub(crate) fn new(thread: ThreadHandle, nanos: i64, is_selected: bool) -> Moment {
-        Moment { thread, nanos, is_selected, activity: OnceCell::new() }
+    pub(crate) fn new(
+        thread: ThreadHandle,
+        nanos: i64,
+        is_selected: bool,
+        path_form: PathForm,
+    ) -> Moment {
+        Moment { thread, nanos, is_selected, path_form, activity: OnceCell::new() }
     }
 
     /// Returns the moment as one end of an interval.
@@ -32,7 +40,8 @@ impl Moment {
 
     /// Returns the start or stop of an activity that the event reports; `None` for other events.
     pub(crate) fn activity_edge(&self, event: &Event<'_>) -> Option<&ActivityEdge> {
-        let edge = self.activity.get_or_init(|| ActivityEdge::from_event(event).map(Box::new));
+        let edge = || ActivityEdge::from_event(event, self.path_form);
+        let edge = self.activity.get_or_init(|| edge().map(Box::new));
         edge.as_deref()
     }
 }

@@ -3,11 +3,9 @@
 
 use super::Page;
 use super::sums::Sums;
-use crate::model::activity_path::parent_path;
 use crate::model::{Mode, Resolved};
 use crate::report::Occurrence;
 use crate::sorted::SortFew;
-use serde_json::{Value, json};
 use std::cmp::Reverse;
 
 /// Maximum number of rows.
@@ -85,19 +83,6 @@ impl PageActivities {
     }
 }
 
-/// Adds the ids of the activities around it to each of a report's slowest activities. Ids are
-/// paths.
-pub(super) fn add_ids_around(document: &mut Value) {
-    let slowest = document.get_mut("slowest").and_then(Value::as_array_mut);
-    for row in slowest.into_iter().flatten().filter_map(Value::as_object_mut) {
-        let id = row.get("id").and_then(Value::as_str).unwrap_or_default();
-        let around: Vec<&str> =
-            std::iter::successors(parent_path(id), |path| parent_path(path)).collect();
-        let around = json!(around);
-        row.insert("around".to_owned(), around);
-    }
-}
-
 /// Returns the bucket of a length. Each power of two has eight buckets, so lengths in a bucket
 /// differ by less than an eighth.
 fn bucket_of(nanos: u64) -> u32 {
@@ -113,16 +98,6 @@ fn bucket_of(nanos: u64) -> u32 {
 mod tests {
     use super::*;
     use crate::model::StackHandle;
-
-    #[test]
-    fn the_slowest_activities_name_those_around_them() {
-        let mut document =
-            json!({ "slowest": [{ "id": "/#5/1/2" }, { "id": "abc" }, { "id": null }] });
-        add_ids_around(&mut document);
-        let around = |place: usize| &document["slowest"][place]["around"];
-        assert_eq!(around(0), &json!(["/#5/1", "/#5"]));
-        assert_eq!([around(1), around(2)], [&json!([]), &json!([])]);
-    }
 
     #[test]
     fn lengths_of_one_bucket_differ_by_less_than_an_eighth() {

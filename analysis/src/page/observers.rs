@@ -1,7 +1,7 @@
 //! The reports whose documents a page shows, and the data of the page's own views, gathered in one
 //! pass.
 
-use super::activities::{PageActivities, add_ids_around};
+use super::activities::PageActivities;
 use super::call_nodes::CallNodeColumns;
 use super::events::PageEvents;
 use super::exceptions::PageExceptions;
@@ -174,9 +174,6 @@ impl Page {
         self.add(ThreadPool::NAME, &reports.pool);
         self.add(Activities::NAME, &reports.activities);
         self.add(Http::NAME, &http);
-        for report in [Activities::NAME, Http::NAME] {
-            self.reports.get_mut(report).into_iter().for_each(add_ids_around);
-        }
         self.add(Logs::NAME, &reports.logs);
         self.add(Counters::NAME, &reports.counters);
         self.add(Tasks::NAME, &reports.tasks);

@@ -80,7 +80,7 @@ mod waits;
 pub use activities::{
     Activities, ActivitiesReport, ActivityCalls, ActivityEvent, ActivityLayer, ActivityLine,
     ActivityNode, ActivityRow, Doing, Parts, RequestStep, SlowActivity, StatusCount, StepKind,
-    Stretch,
+    Stretch, Unpaired,
 };
 pub use alloc::{
     Alloc, AllocEvent, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType,

@@ -11,7 +11,8 @@ use super::counts::increase;
 use super::logs::{Form, LogLevel, LoggedMessage};
 use super::requests::{HttpFacts, OpenRequests};
 use super::sql::{CommandEvent, CommandPhase};
-use crate::model::activity_edge::{ActivityEdge, id_text};
+use crate::model::activity_edge::ActivityEdge;
+use crate::model::activity_id::{ActivityId, WantedId};
 use crate::model::{Model, ThreadHandle};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
@@ -30,21 +31,32 @@ const THROWN: u32 = 80;
 /// Collects the steps of the chosen request.
 #[derive(Debug)]
 pub(super) struct Steps {
-    /// Id by which the request was chosen, in lower case.
-    id: String,
+    /// Id by which the request was chosen.
+    id: WantedId,
     requests: OpenRequests,
     /// Numbers of the request and of the requests that it sent to its own process.
     numbers: HashSet<u64>,
-    /// Ids of activities and spans inside the request, in lower case.
-    ids: HashSet<String>,
+    /// Ids of activities and spans inside the request.
+    ids: HashSet<ActivityId>,
     /// Hashes of the ids of connections on which the request ran commands.
     connections: HashSet<u64>,
     steps: Vec<Found>,
     left_out: u64,
     open_requests: HashMap<u64, usize>,
-    open: HashMap<(String, String), usize>,
+    /// Open spans and commands, each with its name or source.
+    open: HashMap<(StepKey, String), usize>,
     last_message: Option<LastMessage>,
     is_over: bool,
+}
+
+/// What tells the end of a step.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum StepKey {
+    Activity(Option<ActivityId>),
+    /// Hash of a command's id.
+    Command(u64),
+    /// Hash of the id of a command's connection.
+    Connection(u64),
 }
 
 #[derive(Debug)]
@@ -68,7 +80,7 @@ struct LastMessage {
 impl Steps {
     pub(super) fn new(id: &str) -> Steps {
         Steps {
-            id: id.to_ascii_lowercase(),
+            id: WantedId::new(id),
             requests: OpenRequests::default(),
             numbers: HashSet::new(),
             ids: HashSet::new(),
@@ -109,9 +121,9 @@ impl Steps {
             }
             return;
         }
-        if let Some(ended) = ended
-            && let Some(place) = self.open_requests.remove(&ended.number)
-        {
+        let mut is_end = false;
+        for ended in ended {
+            let Some(place) = self.open_requests.remove(&ended.number) else { continue };
             let own = self.steps.get_mut(place).map(|found| &mut found.step);
             if let Some(step) = own {
                 (step.start_ns, step.duration_ns) = (ended.start_ns, ended.duration_ns);
@@ -122,6 +134,9 @@ impl Steps {
                 step.text = format!("{name}{status}");
             }
             self.is_over |= place == 0;
+            is_end = true;
+        }
+        if is_end {
             return;
         }
         if self.numbers.is_empty() {
@@ -153,26 +168,18 @@ impl Steps {
     }
 
     fn is_wanted(&self, edge: &ActivityEdge) -> bool {
-        self.numbers.is_empty()
-            && [&edge.id, &edge.path]
-                .into_iter()
-                .flatten()
-                .any(|id| id.eq_ignore_ascii_case(&self.id))
+        let mut ids = [&edge.id, &edge.path].into_iter().flatten();
+        self.numbers.is_empty() && ids.any(|id| self.id.is(id))
     }
 
     /// Returns whether an id is the request's, belongs to an activity inside it, or is a path below
     /// it.
-    fn has(&self, id: &str) -> bool {
-        let id = id.to_ascii_lowercase();
-        self.ids.contains(&id)
-            || id
-                .strip_prefix(self.id.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '$']))
+    fn has(&self, id: &ActivityId) -> bool {
+        self.ids.contains(id) || self.id.holds(id)
     }
 
     fn has_id(&self, event: &Event<'_>) -> bool {
-        let id = event.activity_id().filter(|id| !id.is_zero());
-        id.is_some_and(|id| self.has(&id_text(id, event.process_id())))
+        ActivityId::of_event(event).is_some_and(|id| self.has(&id))
     }
 
     fn is_inside(&self, edge: &ActivityEdge) -> bool {
@@ -183,10 +190,11 @@ impl Steps {
     fn learn(&mut self, edge: &ActivityEdge) {
         for id in [&edge.id, &edge.path].into_iter().flatten() {
             if self.ids.len() < MAX_IDS {
-                let id = id.to_ascii_lowercase();
-                // Messages have only the span's part of an id.
-                self.ids.extend(span_of(&id).map(str::to_owned));
-                self.ids.insert(id);
+                if let ActivityId::Trace { span, .. } = id {
+                    // Messages have only the span's part of an id.
+                    self.ids.insert(ActivityId::Span(*span));
+                }
+                self.ids.insert(id.clone());
             }
         }
     }
@@ -242,8 +250,8 @@ impl Steps {
     }
 
     fn span(&mut self, edge: &ActivityEdge, moment: &Moment, model: &Model) {
-        let id = edge.id.as_ref().or(edge.path.as_ref()).cloned().unwrap_or_default();
-        let key = (id, edge.name.clone());
+        let id = edge.id.as_ref().or(edge.path.as_ref()).cloned();
+        let key = (StepKey::Activity(id), edge.name.clone());
         if edge.is_start {
             if let Some(place) = self.push(StepKind::Span, &edge.name, "", moment, model) {
                 self.open.insert(key, place);
@@ -280,11 +288,11 @@ impl Steps {
         // The start may lack the command's id, and the stop the activity's. The connection
         // identifies a command too, as it runs one at a time.
         let ids = [
-            command.command.map(|id| format!("command {id:x}")),
-            edge.and_then(|edge| edge.id.clone()),
-            command.connection.map(|id| format!("connection {id:x}")),
+            command.command.map(StepKey::Command),
+            edge.and_then(|edge| edge.id.clone()).map(|id| StepKey::Activity(Some(id))),
+            command.connection.map(StepKey::Connection),
         ];
-        let keys: Vec<(String, String)> =
+        let keys: Vec<(StepKey, String)> =
             ids.into_iter().flatten().map(|id| (id, command.source.clone())).collect();
         let open = keys.iter().find_map(|key| self.open.get(key)).copied();
         let is_known = command.connection.is_some_and(|it| self.connections.contains(&it));
@@ -332,7 +340,8 @@ impl Steps {
 
     fn message(&mut self, event: &Event<'_>, belongs: bool, moment: &Moment, model: &Model) {
         let Some(message) = LoggedMessage::from_event(event) else { return };
-        let is_of_span = message.span.as_ref().is_some_and(|span| self.has(span));
+        let span = message.span.as_deref().and_then(ActivityId::from_text);
+        let is_of_span = span.is_some_and(|span| self.has(&span));
         // The thread decides only for messages without a span.
         if !(is_of_span || belongs && message.span.is_none()) {
             return;
@@ -403,13 +412,6 @@ impl Steps {
         }
         (steps, self.left_out)
     }
-}
-
-/// Returns `SPAN` of `00-TRACE-SPAN-01`.
-fn span_of(id: &str) -> Option<&str> {
-    let mut parts = id.split('-');
-    let is_long = parts.next()?.len() == 2 && parts.next()?.len() == 32;
-    parts.next().filter(|span| is_long && span.len() == 16)
 }
 
 fn one_line(text: &str) -> String {

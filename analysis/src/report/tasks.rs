@@ -195,7 +195,8 @@ impl Tasks {
     }
 
     fn scheduled(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let activity = self.activities.as_mut().and_then(|activities| activities.name_of(event));
+        let activities = self.activities.as_mut();
+        let activity = activities.and_then(|all| all.name_of(event, moment.thread));
         let stack = model.stack_of(event, moment.thread);
         let task = self.task(key);
         let place = moment.is_selected.then_some((task.name, stack));

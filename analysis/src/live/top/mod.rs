@@ -21,6 +21,7 @@ pub use rows::{
 
 use super::LiveReport;
 use crate::model::activity_edge::ActivityEdge;
+use crate::model::activity_path::PathForm;
 use crate::model::intervals::{Edge, Interval, LockWaits, Matcher, Suspensions, reported_nanos};
 use crate::model::{Mode, Model, NameOptions, NamesSoFar, ThreadHandle};
 use crate::report::Moment;
@@ -263,7 +264,7 @@ impl LiveTop {
 
     fn counter(&mut self, event: &Event<'_>, nanos: i64) {
         let thread = ThreadHandle(0);
-        let moment = Moment::new(thread, nanos, true);
+        let moment = Moment::new(thread, nanos, true, PathForm::Complete);
         let latest = &mut self.latest_counters;
         self.counters.read(event, &moment, |Published { key, point, .. }| {
             let name = COUNTERS
@@ -277,22 +278,17 @@ impl LiveTop {
 
     /// Processes the start or stop of an HTTP request.
     fn request(&mut self, event: &Event<'_>, at: Edge, model: &Model) {
-        let Some(ended) = self.requests.event(
-            event,
-            ActivityEdge::from_event(event).as_ref(),
-            at,
-            0,
-            None,
-            model,
-        ) else {
-            return;
-        };
-        let nanos = ended.duration_ns.unwrap_or(0);
-        let errors = u64::from(ended.is_error);
-        let sum = EventSum { count: 1, weight: nanos, max: nanos, errors };
-        let label = ended.facts.label();
-        let label = label.as_deref().unwrap_or("request");
-        self.add(at.nanos, |slice, stack| slice.count(CountedEvent::Request, label, stack, sum));
+        let edge = ActivityEdge::from_event(event, model.path_form(at.thread));
+        for ended in self.requests.event(event, edge.as_ref(), at, 0, None, model) {
+            let nanos = ended.duration_ns.unwrap_or(0);
+            let errors = u64::from(ended.is_error);
+            let sum = EventSum { count: 1, weight: nanos, max: nanos, errors };
+            let label = ended.facts.label();
+            let label = label.as_deref().unwrap_or("request");
+            self.add(at.nanos, |slice, stack| {
+                slice.count(CountedEvent::Request, label, stack, sum)
+            });
+        }
     }
 }
 

@@ -217,23 +217,23 @@ impl LiveWatch {
         thread_id: Option<u64>,
     ) -> bool {
         let at = Edge::from_event(event, moment.thread, moment.nanos);
-        let Some(ended) =
-            self.requests.event(event, moment.activity_edge(event), at, self.mark, None, model)
-        else {
-            return false;
-        };
-        let request = HttpRequest {
-            direction: ended.facts.direction,
-            method: ended.facts.method,
-            target: ended.facts.target,
-            status: ended.facts.status,
-            start_ns: ended.start_ns,
-            duration_ns: ended.duration_ns,
-            is_error: ended.is_error,
-        };
-        let what = WatchedEvent::Http(request);
-        self.push(WatchRow { ts_ns: moment.nanos, thread_id, mark: ended.mark, what });
-        true
+        let edge = moment.activity_edge(event);
+        let all = self.requests.event(event, edge, at, self.mark, None, model);
+        let is_its = !all.is_empty();
+        for ended in all {
+            let request = HttpRequest {
+                direction: ended.facts.direction,
+                method: ended.facts.method,
+                target: ended.facts.target,
+                status: ended.facts.status,
+                start_ns: ended.start_ns,
+                duration_ns: ended.duration_ns,
+                is_error: ended.is_error,
+            };
+            let what = WatchedEvent::Http(request);
+            self.push(WatchRow { ts_ns: moment.nanos, thread_id, mark: ended.mark, what });
+        }
+        is_its
     }
 
     fn message(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {

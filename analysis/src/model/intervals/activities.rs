@@ -1,9 +1,10 @@
 //! Matches the stops of activities with their starts.
 
 use super::activity_ids::ActivityIds;
+use super::shared_stops::{MAX_SHARED, SharedStops, StopOf, StoppedActivities, agree};
 use super::{Bounds, Edge, Interval};
-use crate::model::activity_edge::{ActivityEdge, hash_of, id_text, is_failure};
-use crate::model::activity_path::parent_path;
+use crate::model::activity_edge::{ActivityEdge, hash_of, is_failure};
+use crate::model::activity_id::ActivityId;
 use crate::model::{TextHandle, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -12,7 +13,8 @@ use std::collections::{BTreeMap, HashMap};
 /// Maximum number of open activities. If there are more, the oldest activity with the new one's
 /// name is dropped.
 const MAX_OPEN_ACTIVITIES: usize = 65_536;
-/// Maximum number of activities with the same id among which the failed one is searched.
+/// Maximum number of activities with the same id among which the failed one or a parent is
+/// searched.
 const MAX_WITH_ONE_ID: usize = 32;
 /// Maximum number of ancestors on a path among which an open parent is searched.
 const MAX_ANCESTORS: usize = 32;
@@ -35,35 +37,44 @@ pub(crate) struct OpenActivity<T> {
     provider: u64,
     /// Number of the start among all starts. It is a part of the activity's key.
     pub(crate) number: u64,
-    pub(crate) id: Option<String>,
-    /// Whether no other open activity has the same id.
+    pub(crate) id: Option<ActivityId>,
+    /// Whether an activity has the id for itself, unless the runtime lost a number of it.
     is_id_unique: bool,
-    /// Path in the activity id of the start event, if it differs from `id`.
-    pub(crate) path: Option<String>,
+    /// Whether other open activities may have the id.
+    pub(crate) may_repeat: bool,
+    /// Activity id of the start event, if it differs from `id`.
+    pub(crate) path: Option<ActivityId>,
+    path_may_repeat: bool,
     /// Thread and time of the start.
     pub(crate) at: Edge,
     /// Hashes of the names and values of the start event's fields.
-    keys: Vec<(u64, u64)>,
+    pub(super) keys: Vec<(u64, u64)>,
     /// Whether no later activity with the same name was open on the thread when it stopped.
     pub(crate) is_innermost: bool,
     pub(crate) what: T,
 }
 
 impl<T> OpenActivity<T> {
-    fn lost(self) -> Interval<OpenActivity<T>> {
+    pub(super) fn lost(self) -> Interval<OpenActivity<T>> {
         Interval::without_stop(self.at, self)
     }
 
-    /// Returns whether this activity has a unique id that is not a path below `path`. An id below
-    /// `path` is possible if the start was written in an asynchronous flow that the stop did not
+    /// Returns whether this activity has a unique id that is not a path below the other id. An id
+    /// below it is possible if the start was written in an asynchronous flow that the stop did not
     /// see. Then the stop has the path of the activity around both.
-    fn is_elsewhere(&self, path: &str) -> bool {
-        let id = self.id.as_deref().filter(|_| self.is_id_unique);
-        id.is_some_and(|id| !id.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')))
+    fn is_elsewhere(&self, other: &ActivityId) -> bool {
+        let id = self.id.as_ref().filter(|_| self.is_id_unique);
+        id.is_some_and(|id| !id.around().any(|around| around == *other))
+    }
+
+    /// Returns whether other open activities may have one of the activity's ids, because the runtime
+    /// lost a number of it.
+    fn may_repeat_as(&self, id: &ActivityId) -> bool {
+        if self.id.as_ref() == Some(id) { self.may_repeat } else { self.path_may_repeat }
     }
 
     /// Returns the ids by which other events may refer to the activity.
-    fn ids(&self) -> impl Iterator<Item = &String> {
+    fn ids(&self) -> impl Iterator<Item = &ActivityId> {
         self.id.iter().chain(self.path.as_ref().filter(|path| self.id.as_ref() != Some(path)))
     }
 }
@@ -88,10 +99,11 @@ pub(crate) struct Hint {
 pub(crate) struct OpenActivities<T> {
     // By name, because a stop ends a start of its name; then by number, because activities end in
     // any order.
-    by_name: HashMap<TextHandle, BTreeMap<u64, OpenActivity<T>>>,
-    ids: ActivityIds,
+    pub(super) by_name: HashMap<TextHandle, BTreeMap<u64, OpenActivity<T>>>,
+    pub(super) ids: ActivityIds,
+    pub(super) shared: SharedStops,
     started: u64,
-    open: usize,
+    pub(super) open: usize,
     /// Number of steps that searches among open activities may still take.
     steps_left: u64,
     cut_short: u64,
@@ -102,6 +114,7 @@ impl<T> Default for OpenActivities<T> {
         OpenActivities {
             by_name: HashMap::new(),
             ids: ActivityIds::default(),
+            shared: SharedStops::default(),
             started: 0,
             open: 0,
             steps_left: STEPS_AT_FIRST,
@@ -122,7 +135,7 @@ impl<T> OpenActivities<T> {
     ) -> Option<Interval<OpenActivity<T>>> {
         self.steps_left = self.steps_left.saturating_add(STEPS_EACH);
         let lost = match &edge.id {
-            Some(id) if edge.is_id_unique => {
+            Some(id) if edge.is_id_unique && !edge.may_repeat => {
                 self.ids.newest_of(id, name).map(|number| (name, number))
             }
             _ => None,
@@ -132,14 +145,16 @@ impl<T> OpenActivities<T> {
             let of_name = self.by_name.get(&name).filter(|_| self.open >= MAX_OPEN_ACTIVITIES);
             of_name.and_then(|rows| rows.keys().next().map(|number| (name, *number)))
         });
-        let lost = lost.and_then(|place| self.remove(place)).map(OpenActivity::lost);
+        let lost = lost.and_then(|place| self.remove(place)).map(|lost| self.given_up(lost));
         let activity = OpenActivity {
             name,
             provider: edge.provider,
             number: self.started,
             id: edge.id.clone(),
             is_id_unique: edge.is_id_unique,
+            may_repeat: edge.may_repeat,
             path: edge.path.clone(),
+            path_may_repeat: edge.path_may_repeat,
             at,
             keys: edge.keys.clone(),
             is_innermost: true,
@@ -159,7 +174,7 @@ impl<T> OpenActivities<T> {
         lost
     }
 
-    fn remove(&mut self, (name, number): OpenActivityKey) -> Option<OpenActivity<T>> {
+    pub(super) fn remove(&mut self, (name, number): OpenActivityKey) -> Option<OpenActivity<T>> {
         let activity = self.by_name.get_mut(&name)?.remove(&number)?;
         self.open = self.open.saturating_sub(1);
         for id in activity.ids() {
@@ -175,56 +190,95 @@ impl<T> OpenActivities<T> {
     ///    stop's thread; not if both have paths, and the stop's path is unknown because its
     ///    activity began before the session,
     /// 3. else on the stop's thread, unless both have ids.
+    ///
+    /// If several activities with the stop's id are open, the one is taken that the stop's fields,
+    /// its duration or the hint tells. If nothing tells it, the stop waits until all of them have
+    /// stopped.
     pub(crate) fn stop(
         &mut self,
         edge: &ActivityEdge,
         name: TextHandle,
         at: Edge,
-    ) -> Option<Interval<OpenActivity<T>>> {
+    ) -> StoppedActivities<T> {
         self.stop_with(edge, name, at, Hint::default())
     }
 
     /// Takes the activity that a stop ends, as [`OpenActivities::stop`] does, with a hint about a
-    /// stop without an id.
+    /// stop without an id, or with an id that several open activities have.
     pub(crate) fn stop_with(
         &mut self,
         edge: &ActivityEdge,
         name: TextHandle,
         at: Edge,
         hint: Hint,
-    ) -> Option<Interval<OpenActivity<T>>> {
+    ) -> StoppedActivities<T> {
         self.steps_left = self.steps_left.saturating_add(STEPS_EACH);
-        let with_id = self.number_with_id(edge, name).map(|number| (number, false));
+        let with_id = self.stop_with_id(edge, name, at, hint);
         let hinted = || {
             let (of_name, number) = hint.ends.filter(|_| edge.id.is_none())?;
             let is_open = of_name == name && self.at((name, number)).is_some();
-            is_open.then_some((number, false))
+            is_open.then_some(StopOf::One(number, false))
         };
         let found = with_id.or_else(hinted);
-        let (number, is_innermost) =
-            found.or_else(|| self.number_by_fields(edge, name, at.thread, hint))?;
-        let activity = OpenActivity { is_innermost, ..self.remove((name, number))? };
-        Some(Interval::whole(activity.at, at, edge.reported_nanos, activity))
+        let found = found.or_else(|| {
+            let (number, is_innermost) = self.number_by_fields(edge, name, at.thread, hint)?;
+            Some(StopOf::One(number, is_innermost))
+        });
+        match found {
+            None => StoppedActivities::none(),
+            Some(StopOf::One(number, is_innermost)) => {
+                let Some(activity) = self.remove((name, number)) else {
+                    return StoppedActivities::none();
+                };
+                let activity = OpenActivity { is_innermost, ..activity };
+                let id = activity.id.clone().filter(|_| activity.may_repeat);
+                let own = Interval::whole(activity.at, at, edge.reported_nanos, activity);
+                let (others, shared) = id.map(|id| self.all_stopped(&id, name)).unwrap_or_default();
+                StoppedActivities { has_start: true, own: Some(own), others, shared }
+            }
+            Some(StopOf::Shared) => {
+                let id = edge.id.as_ref();
+                let too_many = id.and_then(|id| self.shared.add(id, name, at));
+                let (others, shared) = match (id, too_many) {
+                    (Some(id), Some(stops)) => (self.oldest(id, name, stops.nanos.len()), None),
+                    (Some(id), None) => self.all_stopped(id, name),
+                    (None, _) => (Vec::new(), None),
+                };
+                StoppedActivities { has_start: true, own: None, others, shared }
+            }
+        }
     }
 
-    /// Returns the number of the most recent activity with the stop's id whose fields agree with
-    /// the stop. Without such an activity, returns that of the most recent one with the id.
-    fn number_with_id(&mut self, edge: &ActivityEdge, name: TextHandle) -> Option<u64> {
+    /// Returns the activity with the stop's id that the stop ends: the most recent one whose fields
+    /// agree with the stop; without such an activity, the most recent one with the id. If several
+    /// may have the id at once, the stop must tell which.
+    fn stop_with_id(
+        &mut self,
+        edge: &ActivityEdge,
+        name: TextHandle,
+        at: Edge,
+        hint: Hint,
+    ) -> Option<StopOf> {
         let (rows, id) = (self.by_name.get(&name)?, edge.id.as_ref()?);
         let mut numbers = self.ids.all_of(id, name);
         let newest = numbers.next()?;
-        for number in std::iter::once(newest).chain(numbers) {
+        let mut others = numbers.peekable();
+        if edge.may_repeat && others.peek().is_some() {
+            let numbers = std::iter::once(newest).chain(others);
+            return Some(self.stop_of_shared(rows, numbers, edge, at, hint));
+        }
+        for number in std::iter::once(newest).chain(others) {
             let Some(left) = self.steps_left.checked_sub(STEPS_BY_ID) else {
                 self.cut_short = self.cut_short.saturating_add(1);
                 break;
             };
             self.steps_left = left;
             if rows.get(&number).and_then(|row| agree(&row.keys, &edge.keys)) == Some(true) {
-                return Some(number);
+                return Some(StopOf::One(number, false));
             }
         }
         // Most starts and stops have no field in common, so the id decides.
-        Some(newest)
+        Some(StopOf::One(newest, false))
     }
 
     /// Returns the number of the most recent activity whose fields agree with the stop, preferably
@@ -241,7 +295,7 @@ impl<T> OpenActivities<T> {
         let rows = self.by_name.get(&name)?;
         // A stop without a start in its flow has the path of the activity that runs on its thread.
         // A path that no open activity has belongs to the activity that the stop ends.
-        let id = edge.id.as_deref().filter(|_| edge.is_id_unique);
+        let id = edge.id.as_ref().filter(|_| edge.is_id_unique);
         let own_id = id.filter(|id| self.ids.newest(id).is_none());
         let (mut elsewhere, mut on_thread) = (None, None);
         let (mut only, mut possible) = (None, 0_usize);
@@ -281,11 +335,6 @@ impl<T> OpenActivities<T> {
         self.cut_short
     }
 
-    /// Returns the newest open activity with an id.
-    pub(crate) fn with_id(&self, id: &str) -> Option<&OpenActivity<T>> {
-        self.at(self.ids.newest(id)?)
-    }
-
     pub(crate) fn at(&self, (name, number): OpenActivityKey) -> Option<&OpenActivity<T>> {
         self.by_name.get(&name)?.get(&number)
     }
@@ -303,64 +352,75 @@ impl<T> OpenActivities<T> {
     }
 
     /// Returns the activity whose failure an event reports that is neither a start nor a stop. This
-    /// is the newest activity with the event's id and provider.
-    pub(crate) fn failed_mut(&mut self, event: &Event<'_>) -> Option<&mut OpenActivity<T>> {
+    /// is the newest activity with the event's id and provider; of several with the id, the newest
+    /// that began on the event's thread.
+    pub(crate) fn failed_mut(
+        &mut self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+    ) -> Option<&mut OpenActivity<T>> {
         if event.known_provider() != KnownProvider::Other || !is_failure(event) {
             return None;
         }
-        let id = event.activity_id().filter(|id| !id.is_zero())?;
+        let id = ActivityId::of_event(event)?;
         let provider = hash_of(event.provider());
-        let is_its = |open: &OpenActivity<T>| open.provider == provider;
-        let all = self.ids.all(&id_text(id, event.process_id()));
-        let mut newest = all.take(MAX_WITH_ONE_ID);
-        let place = newest.find(|place| self.at(*place).is_some_and(is_its));
-        drop(newest);
-        self.at_mut(place?)
+        let place = self.find(&id, thread, |open| open.provider == provider)?;
+        self.at_mut(place)
     }
 
-    /// Returns the parent of a new activity: the activity `named` in the start, or else the nearest
-    /// one on the path in `id`.
-    pub(crate) fn parent(&self, id: Option<&str>, named: Option<&str>) -> Option<&OpenActivity<T>> {
-        self.at(self.parent_place(id, named)?)
+    /// Returns the key of the activity that an event of a thread belongs to, by its activity id:
+    /// the activity with the id, or else the nearest one around it.
+    pub(crate) fn of_id(&self, id: &ActivityId, thread: ThreadHandle) -> Option<OpenActivityKey> {
+        id.and_around().take(MAX_ANCESTORS).find_map(|id| self.find(&id, thread, |_| true))
     }
 
-    /// Returns the key of the parent of a new activity: see [`OpenActivities::parent`].
+    /// Returns the key of the parent of a new activity: the activity `named` in the start, or else
+    /// the nearest one on the path in `id`. `thread`: thread of the start.
     pub(crate) fn parent_place(
         &self,
-        id: Option<&str>,
-        named: Option<&str>,
+        id: Option<&ActivityId>,
+        named: Option<&ActivityId>,
+        thread: ThreadHandle,
     ) -> Option<OpenActivityKey> {
-        self.parent_among(id, named, |_| true)
+        self.parent_among(id, named, thread, |_| true)
     }
 
     /// Returns the key of the parent of a new activity. Only activities that `counts` accepts are
     /// considered.
     pub(crate) fn parent_among(
         &self,
-        id: Option<&str>,
-        named: Option<&str>,
+        id: Option<&ActivityId>,
+        named: Option<&ActivityId>,
+        thread: ThreadHandle,
         counts: impl Fn(&T) -> bool,
     ) -> Option<OpenActivityKey> {
-        if let Some(parent) = named.and_then(|named| self.newest_among(named, &counts)) {
-            return Some(parent);
-        }
-        let mut path = id.filter(|id| id.starts_with('/'))?;
-        for _ in 0..MAX_ANCESTORS {
-            path = parent_path(path)?;
-            if let Some(parent) = self.newest_among(path, &counts) {
-                return Some(parent);
-            }
-        }
-        None
+        let counts = |open: &OpenActivity<T>| counts(&open.what);
+        let named = named.and_then(|named| self.find(named, thread, counts));
+        named.or_else(|| {
+            id?.around().take(MAX_ANCESTORS).find_map(|around| self.find(&around, thread, counts))
+        })
     }
 
     /// Returns the key of the newest open activity with an id, among those that `counts` accepts.
-    pub(crate) fn newest_among(
+    /// If the id may repeat and several are open, this is the newest that began on the thread:
+    /// nothing tells whether an event of another thread belongs to it.
+    fn find(
         &self,
-        id: &str,
-        counts: impl Fn(&T) -> bool,
+        id: &ActivityId,
+        thread: ThreadHandle,
+        counts: impl Fn(&OpenActivity<T>) -> bool,
     ) -> Option<OpenActivityKey> {
-        self.ids.all(id).find(|place| self.at(*place).is_some_and(|open| counts(&open.what)))
+        let open = |place: &OpenActivityKey| self.at(*place).filter(|open| counts(open));
+        let mut all = self.ids.all(id).take(MAX_SHARED).filter(|place| open(place).is_some());
+        let newest = all.next()?;
+        let may_repeat = self.at(newest)?.may_repeat_as(id);
+        let mut others = all.take(MAX_WITH_ONE_ID).peekable();
+        if !may_repeat || others.peek().is_none() {
+            return Some(newest);
+        }
+        let is_here =
+            |place: &OpenActivityKey| open(place).is_some_and(|it| it.at.thread == thread);
+        std::iter::once(newest).chain(others).find(is_here)
     }
 
     /// Takes the activities still open when the trace ends, in the order of their starts.
@@ -368,26 +428,19 @@ impl<T> OpenActivities<T> {
         &mut self,
         nanos: i64,
     ) -> impl Iterator<Item = Interval<OpenActivity<T>>> + use<T> {
-        let open = std::mem::take(self).by_name.into_values().flatten();
+        let mut all = std::mem::take(self);
+        let open = std::mem::take(&mut all.by_name).into_values().flatten();
         let rows: BTreeMap<u64, OpenActivity<T>> = open.collect();
         rows.into_values().map(move |activity| {
-            let stop = Edge { nanos, ..activity.at };
-            let interval = Interval::whole(activity.at, stop, None, activity);
+            let ended = all.given_up(activity);
+            if ended.bounds == Bounds::StopShared {
+                return ended;
+            }
+            let stop = Edge { nanos, ..ended.start };
+            let interval = Interval::whole(ended.start, stop, None, ended.what);
             Interval { bounds: Bounds::OpenAtEnd, ..interval }
         })
     }
-}
-
-/// Returns whether the common fields of start and stop are equal; `None` if they have no fields in
-/// common.
-fn agree(start: &[(u64, u64)], stop: &[(u64, u64)]) -> Option<bool> {
-    let mut all = None;
-    for (name, value) in stop {
-        if let Some((_, other)) = start.iter().find(|(other, _)| other == name) {
-            all = Some(all.unwrap_or(true) && other == value);
-        }
-    }
-    all
 }
 
 #[cfg(test)]
@@ -400,6 +453,10 @@ mod tests {
 
     type Open = OpenActivities<()>;
 
+    fn edge(text: Option<&str>, keys: &[(u64, u64)], is_id_unique: bool) -> ActivityEdge {
+        ActivityEdge::bare(text.map(ActivityId::for_test).as_ref(), keys, is_id_unique)
+    }
+
     fn at(thread: ThreadHandle, nanos: i64) -> Edge {
         Edge { thread, writer: 1, nanos }
     }
@@ -411,9 +468,7 @@ mod tests {
         thread: ThreadHandle,
         keys: &[(u64, u64)],
     ) {
-        assert!(
-            open.start(&ActivityEdge::bare(id, keys, true), NAME, at(thread, nanos), ()).is_none()
-        );
+        assert!(open.start(&edge(id, keys, true), NAME, at(thread, nanos), ()).is_none());
     }
 
     fn stop(
@@ -422,8 +477,8 @@ mod tests {
         thread: ThreadHandle,
         keys: &[(u64, u64)],
     ) -> Option<i64> {
-        let stopped = open.stop(&ActivityEdge::bare(id, keys, true), NAME, at(thread, 100_000));
-        stopped.map(|activity| activity.start.nanos)
+        let stopped = open.stop(&edge(id, keys, true), NAME, at(thread, 100_000));
+        stopped.own.map(|activity| activity.start.nanos)
     }
 
     #[test]
@@ -460,8 +515,8 @@ mod tests {
         start(&mut open, 3, None, ONE, path);
         assert_eq!(stop(&mut open, Some("//1/4"), OTHER, path), Some(3));
         start(&mut open, 4, Some("//1/5"), ONE, path);
-        let edge = ActivityEdge::bare(Some("abc"), path, false);
-        assert!(open.stop(&edge, NAME, at(ONE, 100_000)).is_some());
+        let stop = edge(Some("abc"), path, false);
+        assert!(open.stop(&stop, NAME, at(ONE, 100_000)).own.is_some());
     }
 
     /// Tests a start in an asynchronous method that returns before the stop is written. The path of
@@ -469,7 +524,7 @@ mod tests {
     #[test]
     fn a_stop_with_the_path_of_what_is_around_it_finds_its_start_by_fields() {
         let mut open = Open::default();
-        let around = ActivityEdge::bare(Some("//1/7"), &[], true);
+        let around = edge(Some("//1/7"), &[], true);
         assert!(open.start(&around, TextHandle(9), at(OTHER, 0), ()).is_none());
         start(&mut open, 1, Some("//1/2/1"), ONE, &[(7, 32)]);
         start(&mut open, 2, Some("//1/2/2"), ONE, &[(7, 33)]);
@@ -484,7 +539,11 @@ mod tests {
         let mut open = Open::default();
         start(&mut open, 1, Some("//1/1"), ONE, &[]);
         start(&mut open, 2, Some("abc"), ONE, &[]);
-        let parent = |id, named| open.parent(id, named).map(|activity| activity.at.nanos);
+        let parent = |path: Option<&str>, named: Option<&str>| {
+            let (path, named) = (path.map(ActivityId::for_test), named.map(ActivityId::for_test));
+            let place = open.parent_place(path.as_ref(), named.as_ref(), ONE)?;
+            open.at(place).map(|activity| activity.at.nanos)
+        };
         assert_eq!(parent(Some("//1/1/4/2"), None), Some(1));
         assert_eq!(parent(Some("//1/1"), Some("abc")), Some(2));
         assert_eq!(parent(Some("//1/1/1"), Some("gone")), Some(1));
@@ -497,7 +556,7 @@ mod tests {
         let mut lost = 0;
         for nanos in 0..70_000 {
             let name = TextHandle(u32::try_from(nanos % 3).unwrap());
-            let gone = open.start(&ActivityEdge::bare(None, &[], true), name, at(ONE, nanos), ());
+            let gone = open.start(&edge(None, &[], true), name, at(ONE, nanos), ());
             lost += usize::from(gone.is_some_and(|gone| gone.bounds == Bounds::StopLost));
         }
         assert_eq!((lost, open.open), (70_000 - MAX_OPEN_ACTIVITIES, MAX_OPEN_ACTIVITIES));
@@ -527,12 +586,12 @@ mod tests {
     #[test]
     fn activities_of_one_id_go_in_any_order_without_a_search() {
         let mut open = Open::default();
-        let edge = || ActivityEdge::bare(Some("abc"), &[], false);
+        let same = || edge(Some("abc"), &[], false);
         for name in 0..60_000 {
-            assert!(open.start(&edge(), TextHandle(name), at(ONE, 0), ()).is_none());
+            assert!(open.start(&same(), TextHandle(name), at(ONE, 0), ()).is_none());
         }
         for name in 0..60_000 {
-            assert!(open.stop(&edge(), TextHandle(name), at(ONE, 1)).is_some());
+            assert!(open.stop(&same(), TextHandle(name), at(ONE, 1)).own.is_some());
         }
         assert_eq!((open.open, open.cut_short()), (0, 0));
     }

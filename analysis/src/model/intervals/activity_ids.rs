@@ -1,13 +1,14 @@
 //! Finds open activities by id.
 
 use crate::model::TextHandle;
+use crate::model::activity_id::ActivityId;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Open activities by their ids, each with its name and its number. Every operation takes only a
 /// few steps, however many activities have the same id, and in whatever order they end.
 #[derive(Debug, Default)]
 pub(crate) struct ActivityIds {
-    ids: HashMap<String, OpenId>,
+    ids: HashMap<ActivityId, OpenId>,
     /// Name of each activity, by the number that stands for its id and the number of the activity.
     all: BTreeMap<(u64, u64), TextHandle>,
     by_name: BTreeSet<(u64, TextHandle, u64)>,
@@ -24,7 +25,7 @@ struct OpenId {
 
 impl ActivityIds {
     /// Adds an open activity. `number` must be larger than that of every earlier activity.
-    pub(crate) fn add(&mut self, id: &str, name: TextHandle, number: u64) {
+    pub(crate) fn add(&mut self, id: &ActivityId, name: TextHandle, number: u64) {
         let of_id = match self.ids.get_mut(id) {
             Some(known) => {
                 known.open = known.open.saturating_add(1);
@@ -33,7 +34,7 @@ impl ActivityIds {
             None => {
                 let given = self.given;
                 self.given = given.saturating_add(1);
-                self.ids.insert(id.to_owned(), OpenId { number: given, open: 1 });
+                self.ids.insert(id.clone(), OpenId { number: given, open: 1 });
                 given
             }
         };
@@ -42,7 +43,7 @@ impl ActivityIds {
     }
 
     /// Removes an open activity.
-    pub(crate) fn remove(&mut self, id: &str, name: TextHandle, number: u64) {
+    pub(crate) fn remove(&mut self, id: &ActivityId, name: TextHandle, number: u64) {
         let Some(known) = self.ids.get_mut(id) else { return };
         if self.all.remove(&(known.number, number)).is_none() {
             return;
@@ -55,24 +56,28 @@ impl ActivityIds {
     }
 
     /// Returns the newest open activity with an id.
-    pub(crate) fn newest(&self, id: &str) -> Option<(TextHandle, u64)> {
+    pub(crate) fn newest(&self, id: &ActivityId) -> Option<(TextHandle, u64)> {
         self.all(id).next()
     }
 
     /// Returns all open activities with an id, newest first.
-    pub(crate) fn all(&self, id: &str) -> impl Iterator<Item = (TextHandle, u64)> + use<'_> {
+    pub(crate) fn all(&self, id: &ActivityId) -> impl Iterator<Item = (TextHandle, u64)> + use<'_> {
         let of_id = self.ids.get(id).map(|known| known.number);
         let range = of_id.map(|of_id| self.all.range((of_id, 0)..=(of_id, u64::MAX)));
         range.into_iter().flatten().rev().map(|((_, number), name)| (*name, *number))
     }
 
     /// Returns the number of the newest open activity with an id and a name.
-    pub(crate) fn newest_of(&self, id: &str, name: TextHandle) -> Option<u64> {
+    pub(crate) fn newest_of(&self, id: &ActivityId, name: TextHandle) -> Option<u64> {
         self.all_of(id, name).next()
     }
 
     /// Returns the numbers of all open activities with an id and a name, newest first.
-    pub(crate) fn all_of(&self, id: &str, name: TextHandle) -> impl Iterator<Item = u64> + use<'_> {
+    pub(crate) fn all_of(
+        &self,
+        id: &ActivityId,
+        name: TextHandle,
+    ) -> impl Iterator<Item = u64> + use<'_> {
         let of_id = self.ids.get(id).map(|known| known.number);
         let range =
             of_id.map(|of_id| self.by_name.range((of_id, name, 0)..=(of_id, name, u64::MAX)));
@@ -88,21 +93,23 @@ mod tests {
     fn the_newest_with_an_id_comes_first_and_the_last_to_go_takes_the_id_along() {
         let [one, other] = [TextHandle(1), TextHandle(2)];
         let mut ids = ActivityIds::default();
-        for (id, name, number) in [("a", one, 0), ("b", one, 1), ("a", other, 2), ("a", one, 3)] {
+        let [a, b, c] = ["a", "b", "c"].map(|text| ActivityId::from_text(text).unwrap());
+        let [a, b, c] = [&a, &b, &c];
+        for (id, name, number) in [(a, one, 0), (b, one, 1), (a, other, 2), (a, one, 3)] {
             ids.add(id, name, number);
         }
         assert_eq!(
-            (ids.newest("a"), ids.newest("b"), ids.newest("c")),
+            (ids.newest(a), ids.newest(b), ids.newest(c)),
             (Some((one, 3)), Some((one, 1)), None)
         );
-        assert_eq!(ids.all_of("a", one).collect::<Vec<_>>(), [3, 0]);
-        ids.remove("a", one, 3);
-        ids.remove("a", one, 3);
-        assert_eq!((ids.newest("a"), ids.newest_of("a", one)), (Some((other, 2)), Some(0)));
-        ids.remove("a", one, 0);
-        ids.remove("a", other, 2);
-        assert_eq!((ids.newest("a"), ids.newest_of("a", one)), (None, None));
-        ids.remove("b", one, 1);
+        assert_eq!(ids.all_of(a, one).collect::<Vec<_>>(), [3, 0]);
+        ids.remove(a, one, 3);
+        ids.remove(a, one, 3);
+        assert_eq!((ids.newest(a), ids.newest_of(a, one)), (Some((other, 2)), Some(0)));
+        ids.remove(a, one, 0);
+        ids.remove(a, other, 2);
+        assert_eq!((ids.newest(a), ids.newest_of(a, one)), (None, None));
+        ids.remove(b, one, 1);
         assert!(ids.ids.is_empty() && ids.all.is_empty() && ids.by_name.is_empty());
     }
 }

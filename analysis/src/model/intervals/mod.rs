@@ -12,7 +12,8 @@
 //! [`LockWaits`] uses a matcher for contention. [`Handlers`] tracks exceptions, whose catch blocks
 //! may end without a stop. [`Suspensions`] tracks suspensions of all threads, which may start and
 //! stop on different threads. [`OpenActivities`] matches the starts and stops of `EventSource`s: by
-//! id, else by fields, else by thread.
+//! id, else by fields, else by thread. If several activities with one id are open, their stops wait
+//! in [`SharedStops`](shared_stops::SharedStops) until all have stopped.
 //!
 //! ```text
 //! start a   start b   stop      stop          intervals: b 10 ns, a 30 ns
@@ -29,6 +30,7 @@ mod activity_ids;
 mod handlers;
 mod lock_waits;
 mod matcher;
+mod shared_stops;
 mod suspensions;
 mod twins;
 
@@ -36,6 +38,7 @@ pub(crate) use activities::{Hint, OpenActivities, OpenActivity, OpenActivityKey}
 pub(crate) use handlers::{CatchBlock, Clause, Handlers};
 pub(crate) use lock_waits::LockWaits;
 pub(crate) use matcher::Matcher;
+pub(crate) use shared_stops::{SharedTime, StoppedActivities};
 pub(crate) use suspensions::{Suspension, Suspensions, is_for_collection};
 pub(crate) use twins::{TwinStop, Twins};
 
@@ -68,6 +71,9 @@ pub(crate) enum Bounds {
     /// The stop was lost: the same interval started again, the enclosing one ended, or too many
     /// were open. The duration is unknown.
     StopLost,
+    /// Several activities with the id were open, and nothing tells which of their stops is that of
+    /// this one. The duration is unknown.
+    StopShared,
     /// The start was lost, or happened before the session. The duration is unknown.
     StartLost,
     /// The start was lost, or happened before the session, but the stop contains the duration.

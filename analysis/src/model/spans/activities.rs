@@ -62,8 +62,13 @@ impl Spans {
             lost.into_iter().for_each(|lost| self.open.show(lost));
             return;
         }
-        let stopped = self.activities.stop(edge, name, moment.edge()).map(shown);
-        let mut stopped = stopped.unwrap_or_else(|| {
+        let stopped = self.activities.stop(edge, name, moment.edge());
+        stopped.others.into_iter().map(shown).for_each(|other| self.open.show(other));
+        if stopped.has_start && stopped.own.is_none() {
+            // It is one of several, which are shown when all have stopped.
+            return;
+        }
+        let mut stopped = stopped.own.map(shown).unwrap_or_else(|| {
             let place = if edge.id.is_some() { SpanScope::Free } else { SpanScope::Thread };
             Interval::without_start(moment.edge(), None, SpanSubject { place, ..subject })
         });

@@ -64,7 +64,7 @@ impl Losses {
         match interval.bounds {
             Bounds::Stopped if self.is_lossy(interval) => Ends::LossBetween,
             Bounds::Stopped => Ends::Known,
-            Bounds::StopLost => Ends::NoStop,
+            Bounds::StopLost | Bounds::StopShared => Ends::NoStop,
             Bounds::LeftByException => Ends::Left,
             Bounds::StartLost | Bounds::StartReported => Ends::NoStart,
             // The thread wrote further events, so the stop event is among the lost ones.

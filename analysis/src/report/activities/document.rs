@@ -19,6 +19,10 @@ pub struct ActivitiesReport {
     pub outermost: u64,
     /// Number of activities that stopped.
     pub stopped: u64,
+    /// Activities that stopped, each at one of several stops that cannot be told apart. JSON omits
+    /// the member if there are none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub unpaired: Option<Unpaired>,
     /// Number of activities that failed, as their stop or another of their events says.
     pub errors: u64,
     /// HTTP: number of starts that further layers reported for requests already counted.
@@ -83,9 +87,14 @@ pub struct ActivityRow {
     pub nested: u64,
     /// Number of activities that stopped.
     pub stopped: u64,
+    /// Those of them that stopped at one of several stops that cannot be told apart. JSON omits the
+    /// member if there are none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub unpaired: Option<Unpaired>,
     /// Number of activities that failed.
     pub errors: u64,
-    /// Durations, as the stop events contain them, or from start to stop.
+    /// Durations, as the stop events contain them, or from start to stop. Of the activities in
+    /// `unpaired`, only the total and the mean know.
     pub durations: Spread,
     /// Parts of the total time, which includes the time of activities inside these.
     pub parts: Parts,
@@ -107,6 +116,21 @@ pub struct ActivityRow {
     pub sql_ns: u64,
     /// HTTP: number of requests by status.
     pub statuses: Vec<StatusCount>,
+}
+
+/// Activities that stopped, but whose single durations are unknown. In .NET 10 and 11, several
+/// activities with one id may be open at once; then nothing tells which of them a stop ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Unpaired {
+    /// Number of these activities. Percentiles and extremes of durations leave them out.
+    pub count: u64,
+    /// Number of those among them that the total and the mean leave out as well: stops are missing,
+    /// or the activities belong to several rows.
+    pub not_in_total: u64,
+    /// Duration that the longest of all activities of the row has at least, in nanoseconds.
+    pub longest_at_least_ns: u64,
 }
 
 impl ActivityRow {
@@ -250,6 +274,9 @@ pub struct SlowActivity {
     /// Times at which threads worked for the activity: thread, start, end. Only for a page.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub(crate) threads: Vec<(u32, i64, i64)>,
+    /// Ids of the activities around it, if its id is a path. Only for a page.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub(crate) around: Option<Vec<String>>,
 }
 
 /// Time line of an activity.

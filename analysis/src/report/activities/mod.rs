@@ -19,16 +19,19 @@ mod view;
 
 pub use document::{
     ActivitiesReport, ActivityCalls, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode,
-    ActivityRow, RequestStep, SlowActivity, StatusCount, StepKind,
+    ActivityRow, RequestStep, SlowActivity, StatusCount, StepKind, Unpaired,
 };
 pub use parts::{Doing, Parts, Stretch};
 
 use super::contract::{Moment, Recording, Report};
+use super::counts::increase;
 use super::occurrence::Occurrence;
 use super::requests::{HttpFacts, LayerStops, MaybeRequest, request_of, requests_around};
-use crate::model::activity_edge::{ActivityEdge, id_text};
+use crate::model::activity_edge::ActivityEdge;
+use crate::model::activity_id::{ActivityId, WantedId};
 use crate::model::intervals::{
-    Hint, Interval, OpenActivities, OpenActivity, OpenActivityKey, TwinStop, Twins,
+    Bounds, Hint, Interval, OpenActivities, OpenActivity, OpenActivityKey, SharedTime,
+    StoppedActivities, TwinStop, Twins,
 };
 use crate::model::{Model, Resolved, StackHandle, TextHandle, ThreadHandle, short};
 use fields::{fields_at_stop, fields_text};
@@ -61,8 +64,8 @@ pub struct Activities {
     twins: Twins,
     /// Tracker of the parts of activities' time; `None` if parts are not wanted.
     parts: Option<PartTracker>,
-    id: Option<String>,
-    events: Vec<ActivityEvent>,
+    id: Option<WantedId>,
+    events: Vec<(ActivityId, ActivityEvent)>,
     events_left_out: u64,
     top: usize,
     used: u64,
@@ -152,7 +155,7 @@ impl Activities {
 
     /// Returns the id of the activity whose events are listed.
     pub(crate) fn requested(&self) -> Option<&str> {
-        self.id.as_deref()
+        self.id.as_ref().map(WantedId::text)
     }
 
     /// Keeps each activity and request that ends, for [`Activities::take_ended`].
@@ -183,16 +186,14 @@ impl Activities {
     /// a GUID, or an id of DiagnosticSource.
     #[must_use]
     pub fn with_events_of(mut self, id: &str) -> Activities {
-        self.id = Some(id.trim_end_matches('/').to_ascii_lowercase());
+        self.id = Some(WantedId::new(id));
         self
     }
 
     /// Returns the name of the open activity that an event belongs to.
-    pub(crate) fn name_of(&self, event: &Event<'_>) -> Option<TextHandle> {
-        let id = event.activity_id().filter(|id| !id.is_zero())?;
-        let id = id_text(id, event.process_id());
-        let activity = self.open.with_id(&id).or_else(|| self.open.parent(Some(&id), None));
-        activity.map(|activity| activity.name)
+    pub(crate) fn name_of(&self, event: &Event<'_>, thread: ThreadHandle) -> Option<TextHandle> {
+        let place = self.open.of_id(&ActivityId::of_event(event)?, thread)?;
+        self.open.at(place).map(|activity| activity.name)
     }
 
     fn start(
@@ -204,7 +205,7 @@ impl Activities {
         model: &mut Model,
     ) {
         let name = model.texts_mut().intern(&edge.name);
-        let parent = self.parent_of(edge);
+        let parent = self.parent_of(edge, moment.thread);
         let around = parent.and_then(|place| Some((place, self.open.at(place)?)));
         let within = around.and_then(|(place, around)| match around.what.request {
             Some(_) => Some(place),
@@ -217,10 +218,12 @@ impl Activities {
         let is_shown =
             self.all.is_some() || request.as_ref().is_some_and(|it| it.layer_of.is_none());
         let is_wanted = is_shown && self.wanted_id([&edge.id, &edge.path]).is_some();
+        let may_repeat = if edge.path.is_some() { edge.path_may_repeat } else { edge.may_repeat };
+        let above = around.and_then(|around| around.part);
         let part = self
             .parts
             .as_mut()
-            .map(|parts| parts.start(event, moment, around.and_then(|it| it.part), is_wanted));
+            .map(|parts| parts.start(event, moment, above, may_repeat, is_wanted));
         let begun = BegunActivity {
             node,
             stack: model.stack_of(event, moment.thread),
@@ -238,20 +241,20 @@ impl Activities {
             if let (Some(parts), Some(part)) = (&mut self.parts, lost.what.what.part) {
                 parts.stop(part, event, moment);
             }
-            self.never_stopped(&lost.what);
+            self.never_stopped(&lost);
         }
     }
 
     /// Returns the open activity that is the parent of a new one.
-    fn parent_of(&self, edge: &ActivityEdge) -> Option<OpenActivityKey> {
-        let reported = self.open.parent_place(edge.id.as_deref(), edge.parent.as_deref());
-        reported.or_else(|| self.open.parent_place(edge.path.as_deref(), None))
+    fn parent_of(&self, edge: &ActivityEdge, thread: ThreadHandle) -> Option<OpenActivityKey> {
+        let reported = self.open.parent_place(edge.id.as_ref(), edge.parent.as_ref(), thread);
+        reported.or_else(|| self.open.parent_place(edge.path.as_ref(), None, thread))
     }
 
     /// Returns the id that matches the one that the user chose, if any.
-    fn wanted_id<'i>(&self, ids: [&'i Option<String>; 2]) -> Option<&'i String> {
-        let wanted = self.id.as_deref()?;
-        ids.into_iter().flatten().find(|id| id.eq_ignore_ascii_case(wanted))
+    fn wanted_id<'i>(&self, ids: [&'i Option<ActivityId>; 2]) -> Option<&'i ActivityId> {
+        let wanted = self.id.as_ref()?;
+        ids.into_iter().flatten().find(|id| wanted.is(id))
     }
 
     /// Returns a starting activity as an HTTP request; `None` if requests are not wanted.
@@ -265,8 +268,10 @@ impl Activities {
         model: &mut Model,
     ) -> Option<Request> {
         let newest = self.requests.get(&moment.thread).copied();
-        let layer_of = request_of(&self.open, newest, edge, name, &facts);
-        let around = layer_of.or_else(|| requests_around(&self.open, edge).next()).or(within);
+        let layer_of = request_of(&self.open, newest, edge, name, &facts, moment.thread);
+        let around = layer_of;
+        let around = around.or_else(|| requests_around(&self.open, edge, moment.thread).next());
+        let around = around.or(within);
         let of_around = around.and_then(|place| self.open.at(place)?.what.request.as_ref());
         let node = self.http.as_mut()?.tree.node(of_around.map(|around| around.node), name);
         let label = facts.label().map(|label| model.texts_mut().intern(&label));
@@ -295,7 +300,8 @@ impl Activities {
     ) -> Hint {
         let newest = self.requests.get(&moment.thread).copied();
         let start = newest.and_then(|place| Some((place, self.open.at(place)?.what.stack)));
-        let stack = edge.id.is_none().then(|| model.stack_of(event, moment.thread));
+        let is_unclear = edge.id.is_none() || edge.may_repeat;
+        let stack = is_unclear.then(|| model.stack_of(event, moment.thread));
         self.stops.hint(moment.thread, start, stack, model)
     }
 
@@ -354,7 +360,8 @@ impl Activities {
             None => Hint::default(),
         };
         let stopped = self.open.stop_with(edge, name, moment.edge(event), hint);
-        if let Some(stopped) = &stopped {
+        let StoppedActivities { has_start, own, others, shared } = stopped;
+        for stopped in own.iter().chain(&others) {
             self.twins.span_stopped((name, stopped.what.number));
             let request = stopped.what.what.request.as_ref();
             if let Some(place) = request.and_then(|request| request.layer_of) {
@@ -362,10 +369,88 @@ impl Activities {
             }
         }
         if moment.is_selected {
-            let has_request = stopped.as_ref().is_some_and(|one| one.what.what.request.is_some());
-            self.count_stop(stopped.is_some(), facts.is_some(), has_request);
+            let has_request = match &own {
+                Some(own) => own.what.what.request.is_some(),
+                None => has_start,
+            };
+            self.count_stop(has_start, facts.is_some(), has_request);
         }
-        let Some(Interval { start, nanos: duration, what: activity, .. }) = stopped else { return };
+        if let Some(own) = own {
+            self.ended(own, event, Some((edge, facts)), moment, model);
+        }
+        let (unclear, known): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|other| other.bounds == Bounds::StopShared);
+        for other in known {
+            self.ended(other, event, None, moment, model);
+        }
+        if !unclear.is_empty() {
+            self.ended_unclearly(unclear, shared, event, moment);
+        }
+    }
+
+    /// Counts activities that have stopped, each at one of several stops that cannot be told apart.
+    fn ended_unclearly(
+        &mut self,
+        stopped: Vec<Interval<OpenActivity<BegunActivity>>>,
+        shared: Option<SharedTime>,
+        event: &Event<'_>,
+        moment: &Moment,
+    ) {
+        let (mut of_all, mut of_http) = (Vec::new(), Vec::new());
+        let mut is_complete = true;
+        for Interval { start, what: activity, .. } in stopped {
+            let (name, begun) = (activity.name, activity.what);
+            if let (Some(parts), Some(part)) = (&mut self.parts, begun.part) {
+                parts.stop(part, event, moment);
+                parts.take_threads();
+            }
+            is_complete &= begun.is_selected;
+            if !begun.is_selected {
+                continue;
+            }
+            let stack = begun.stack;
+            if let Some(request) = begun.request {
+                let label = request.label.unwrap_or(name);
+                let is_nested = request.layer_of.is_none() && self.is_nested(&request, label);
+                let site = request.site(label, is_nested, stack);
+                if let Some(http) = &mut self.http {
+                    http.note(site, start.nanos, None, request.is_error);
+                    let stats = http.count(site, request.facts.direction, request.is_error);
+                    increase(&mut stats.unpaired, 1);
+                    stats.calls.merge(&request.calls);
+                    of_http.push(site);
+                }
+            }
+            if let Some(all) = &mut self.all {
+                let (node, label) = (begun.node, name);
+                let site = ActivitySite { node, label, is_layer: false, is_nested: false, stack };
+                all.note(site, start.nanos, None, begun.is_error);
+                increase(&mut all.count(site, None, begun.is_error).unpaired, 1);
+                of_all.push(site);
+            }
+        }
+        // A sum is that of all of them or of none.
+        let Some(shared) = shared.filter(|_| is_complete) else { return };
+        for (view, sites) in [(&mut self.all, of_all), (&mut self.http, of_http)] {
+            if let Some(view) = view {
+                view.share(sites, shared);
+            }
+        }
+    }
+
+    /// Counts an activity that has stopped. `stop`: its stop, if it is the event's.
+    fn ended(
+        &mut self,
+        stopped: Interval<OpenActivity<BegunActivity>>,
+        event: &Event<'_>,
+        stop: Option<(&ActivityEdge, Option<&HttpFacts>)>,
+        moment: &Moment,
+        model: &mut Model,
+    ) {
+        let facts = stop.and_then(|(_, facts)| facts);
+        let is_error = stop.is_some_and(|(edge, _)| edge.is_error);
+        let Interval { start, nanos: duration, what: activity, .. } = stopped;
+        let name = activity.name;
         let parts = self.parts.as_mut().zip(activity.what.part);
         let (parts, threads) = parts
             .map(|(parts, part)| (parts.stop(part, event, moment), parts.take_threads()))
@@ -387,15 +472,15 @@ impl Activities {
             thread: start.thread,
             stop_thread: moment.thread,
             id: activity.id,
-            is_error: begun.is_error || edge.is_error,
+            is_error: begun.is_error || is_error,
             parts,
             threads,
-            fields: fields_at_stop(event).unwrap_or(begun.fields),
+            fields: stop.and_then(|_| fields_at_stop(event)).unwrap_or(begun.fields),
         };
         if let Some(mut request) = begun.request {
             let label = request.label.unwrap_or(name);
             let wanted = wanted.clone().map(|wanted| Wanted { label, ..wanted });
-            request.is_error |= edge.is_error || facts.is_some_and(HttpFacts::is_error);
+            request.is_error |= is_error || facts.is_some_and(HttpFacts::is_error);
             let label = facts.and_then(HttpFacts::label);
             let label = label.map(|label| model.texts_mut().intern(&label));
             request.label = request.label.or(label);
@@ -505,8 +590,10 @@ impl Activities {
         }
     }
 
-    fn never_stopped(&mut self, activity: &OpenActivity<BegunActivity>) {
-        let OpenActivity { name, at, what: begun, .. } = activity;
+    /// Counts an activity whose stop is missing, or is one of several that cannot be told apart.
+    fn never_stopped(&mut self, open: &Interval<OpenActivity<BegunActivity>>) {
+        let unpaired = u64::from(open.bounds == Bounds::StopShared);
+        let OpenActivity { name, at, what: begun, .. } = &open.what;
         if !begun.is_selected {
             return;
         }
@@ -520,12 +607,13 @@ impl Activities {
                 stack,
             };
             all.note(site, at.nanos, None, begun.is_error);
-            all.count(site, None, begun.is_error);
+            increase(&mut all.count(site, None, begun.is_error).unpaired, unpaired);
         }
         if let Some((http, request)) = self.http.as_mut().zip(begun.request.as_ref()) {
             let site = request.site(request.label.unwrap_or(*name), false, stack);
             http.note(site, at.nanos, None, request.is_error);
-            http.count(site, request.facts.direction, request.is_error);
+            let stats = http.count(site, request.facts.direction, request.is_error);
+            increase(&mut stats.unpaired, unpaired);
         }
     }
 
@@ -538,19 +626,13 @@ impl Activities {
         model: &Model,
     ) {
         let Some(wanted) = &self.id else { return };
-        let is_inside = |id: &str| {
-            let id = id.to_ascii_lowercase();
-            id.strip_prefix(wanted.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '$']))
-        };
-        let guid = event.activity_id().filter(|id| !id.is_zero());
-        let own = guid.map(|id| id_text(id, event.process_id())).filter(|id| is_inside(id));
-        let own = own.or_else(|| guid.map(|id| id.to_string()).filter(|id| is_inside(id)));
+        let own = ActivityId::of_event(event).filter(|id| wanted.holds(id));
+        let guid = || event.activity_id().filter(|id| wanted.is_guid(*id)).map(ActivityId::Guid);
         let reported = || {
             let edge = edge?;
-            [&edge.id, &edge.parent].into_iter().flatten().find(|id| is_inside(id)).cloned()
+            [&edge.id, &edge.parent].into_iter().flatten().find(|id| wanted.holds(id)).cloned()
         };
-        let Some(id) = own.or_else(reported) else { return };
+        let Some(id) = own.or_else(guid).or_else(reported) else { return };
         if self.events.len() >= MAX_EVENTS {
             self.events_left_out = self.events_left_out.saturating_add(1);
             return;
@@ -558,13 +640,14 @@ impl Activities {
         let opcode = event.metadata().and_then(|metadata| metadata.opcode);
         let name = event_name(event.name(), event.id(), opcode, event.catalog());
         let name = name.map(Cow::into_owned).unwrap_or_default();
-        self.events.push(ActivityEvent {
+        let kept = ActivityEvent {
             ts_ns: moment.nanos,
             thread_id: model.thread(moment.thread).and_then(|row| row.os_thread_id),
-            id,
+            id: String::new(),
             event: format!("{}/{}", short(event.provider()), short(&name)),
             fields: fields_text(event),
-        });
+        };
+        self.events.push((id, kept));
     }
 }
 
@@ -619,7 +702,7 @@ impl Report for Activities {
             Some(edge) if edge.is_start => self.start(event, edge, facts, moment, model),
             Some(edge) => self.stop(event, edge, facts.as_ref(), moment, model),
             None => {
-                if let Some(activity) = self.open.failed_mut(event) {
+                if let Some(activity) = self.open.failed_mut(event, moment.thread) {
                     activity.what.is_error = true;
                     if let Some(request) = &mut activity.what.request {
                         request.is_error = true;
@@ -634,8 +717,8 @@ impl Report for Activities {
     fn finish(mut self, resolved: &Resolved<'_>) -> ActivitiesReport {
         let stops_cut_short = self.open.cut_short();
         // Open activities have no end.
-        let open: Vec<_> = self.open.finish(0).map(|open| open.what).collect();
-        open.iter().for_each(|activity| self.never_stopped(activity));
+        let open: Vec<_> = self.open.finish(0).collect();
+        open.iter().for_each(|open| self.never_stopped(open));
         let tracker = self.parts.unwrap_or_default();
         let report = |view: ActivityView, is_http| ActivitiesReport {
             stops_cut_short,
@@ -646,7 +729,10 @@ impl Report for Activities {
             Some(all) => (report(all, false), http.map(Box::new)),
             None => (http.unwrap_or_else(|| report(ActivityView::default(), true)), None),
         };
-        let (events, events_left_out, used) = (self.events, self.events_left_out, self.used);
+        let model = resolved.model();
+        let event = |(id, event)| ActivityEvent { id: model.id_text(&id), ..event };
+        let events = self.events.into_iter().map(event).collect();
+        let (events_left_out, used) = (self.events_left_out, self.used);
         ActivitiesReport { events, events_left_out, used, http, ..main }
     }
 }

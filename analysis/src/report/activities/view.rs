@@ -2,14 +2,16 @@
 
 use super::document::{
     ActivitiesReport, ActivityCalls, ActivityLayer, ActivityLine, ActivityNode, ActivityRow,
-    SlowActivity, StatusCount,
+    SlowActivity, StatusCount, Unpaired,
 };
 use super::parts::{PartTotals, PartTracker, Parts};
 use super::tree::ActivityTree;
 use crate::document::SCHEMA;
-use crate::model::{Mode, Resolved, StackHandle, TextHandle, ThreadHandle};
+use crate::model::activity_id::ActivityId;
+use crate::model::intervals::SharedTime;
+use crate::model::{Mode, Resolved, StackHandle, TextHandle, Texts, ThreadHandle};
 use crate::report::counts::increase;
-use crate::report::distribution::Distribution;
+use crate::report::distribution::{Distribution, Spread};
 use crate::report::occurrence::Occurrence;
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
@@ -23,6 +25,8 @@ pub(super) struct ActivityView {
     /// Directions of requests, by label.
     directions: HashMap<TextHandle, &'static str>,
     pub(super) stops_without_start: u64,
+    /// Times of activities whose stops cannot be told apart, by their sites.
+    shared: BTreeMap<Vec<ActivitySite>, SharedSum>,
     /// Requested activity, once it has stopped.
     pub(super) wanted: Option<Wanted>,
     /// Activities that have ended; `None` unless a caller takes them one by one.
@@ -33,16 +37,35 @@ pub(super) struct ActivityView {
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) label: TextHandle,
-    pub(super) id: String,
+    pub(super) id: ActivityId,
     pub(super) start: i64,
     pub(super) duration: u64,
     pub(super) parts: PartTotals,
+}
+
+/// Maximum number of different sites of activities whose stops cannot be told apart.
+const MAX_SHARED: usize = 10_000;
+
+/// Times of activities at the same sites whose stops cannot be told apart.
+#[derive(Debug, Default)]
+struct SharedSum {
+    activities: u64,
+    nanos: u64,
+    /// Duration of the longest, at least.
+    longest: u64,
 }
 
 /// Totals of the activities at one site.
 #[derive(Debug, Default, Clone)]
 pub(super) struct ActivityStats {
     pub(super) started: u64,
+    /// Number of activities that have stopped, each at one of several stops that cannot be told
+    /// apart.
+    pub(super) unpaired: u64,
+    /// Those of the unpaired activities whose total time is known.
+    unpaired_summed: u64,
+    unpaired_nanos: u64,
+    unpaired_longest: u64,
     pub(super) errors: u64,
     pub(super) durations: Distribution,
     pub(super) statuses: BTreeMap<i64, u64>,
@@ -100,7 +123,7 @@ pub(super) struct Slow {
     pub(super) start: i64,
     pub(super) thread: ThreadHandle,
     pub(super) stop_thread: ThreadHandle,
-    pub(super) id: Option<String>,
+    pub(super) id: Option<ActivityId>,
     pub(super) is_error: bool,
     pub(super) fields: String,
     pub(super) parts: PartTotals,
@@ -109,6 +132,44 @@ pub(super) struct Slow {
 }
 
 impl ActivityStats {
+    /// Returns the number of activities that have stopped.
+    fn stopped_count(&self) -> u64 {
+        self.durations.count().saturating_add(self.unpaired)
+    }
+
+    /// Returns the time of the activities that have stopped, as far as it is known.
+    fn total(&self) -> u64 {
+        self.durations.sum().saturating_add(self.unpaired_nanos)
+    }
+
+    /// Returns the durations. Total and mean include the activities whose total is known, the other
+    /// members only those whose own durations are known.
+    fn spread(&self) -> Spread {
+        let known = self.durations.spread();
+        if self.unpaired == 0 {
+            return known;
+        }
+        let count = known.count.saturating_add(self.unpaired_summed);
+        let total_ns = self.total();
+        Spread { total_ns, mean_ns: total_ns.checked_div(count).unwrap_or(0), ..known }
+    }
+
+    /// Returns the facts about activities whose stops cannot be told apart; `None` if there are
+    /// none.
+    fn unpaired(&self) -> Option<Unpaired> {
+        (self.unpaired > 0).then(|| Unpaired {
+            count: self.unpaired,
+            not_in_total: self.unpaired.saturating_sub(self.unpaired_summed),
+            longest_at_least_ns: self.unpaired_longest.max(self.durations.spread().max_ns),
+        })
+    }
+
+    fn add_shared(&mut self, sum: &SharedSum) {
+        increase(&mut self.unpaired_summed, sum.activities);
+        increase(&mut self.unpaired_nanos, sum.nanos);
+        self.unpaired_longest = self.unpaired_longest.max(sum.longest);
+    }
+
     /// Adds an activity that has stopped.
     pub(super) fn stopped(&mut self, slow: Slow, status: Option<i64>, top: usize) {
         self.parts.merge(&slow.parts);
@@ -125,6 +186,10 @@ impl ActivityStats {
 
     fn merge(&mut self, other: &ActivityStats) {
         self.started = self.started.saturating_add(other.started);
+        increase(&mut self.unpaired, other.unpaired);
+        increase(&mut self.unpaired_summed, other.unpaired_summed);
+        increase(&mut self.unpaired_nanos, other.unpaired_nanos);
+        self.unpaired_longest = self.unpaired_longest.max(other.unpaired_longest);
         self.errors = self.errors.saturating_add(other.errors);
         self.durations.merge(&other.durations);
         self.parts.merge(&other.parts);
@@ -165,6 +230,22 @@ impl ActivityView {
         stats
     }
 
+    /// Adds the time of activities at these sites whose stops cannot be told apart.
+    pub(super) fn share(&mut self, mut sites: Vec<ActivitySite>, shared: SharedTime) {
+        let activities = u64::try_from(sites.len()).unwrap_or(u64::MAX);
+        sites.sort_unstable();
+        sites.dedup();
+        if sites.is_empty()
+            || (self.shared.len() >= MAX_SHARED && !self.shared.contains_key(&sites))
+        {
+            return;
+        }
+        let sum = self.shared.entry(sites).or_default();
+        increase(&mut sum.activities, activities);
+        increase(&mut sum.nanos, shared.nanos);
+        sum.longest = sum.longest.max(shared.longest_nanos);
+    }
+
     /// Keeps an activity that has ended, or never will.
     pub(super) fn note(
         &mut self,
@@ -191,9 +272,10 @@ impl ActivityView {
         let parts =
             |totals: &PartTotals, duration| totals.parts(duration, tracker.is_sampled(), resolved);
         let thread_id = |thread| resolved.model().thread(thread).and_then(|row| row.os_thread_id);
-        let ActivityView { tree, sites, directions, stops_without_start, wanted, ended } = self;
+        let ActivityView { tree, sites, directions, stops_without_start, shared, wanted, ended } =
+            self;
         let Summed { rows, nodes, mut slowest, all, layers, outermost } =
-            Summed::new(&tree, sites, &directions, resolved, is_http);
+            Summed::new(&tree, (sites, shared), &directions, resolved, is_http);
         slowest.sort_few_by(|(one_name, one), (other_name, other)| {
             let key = |name, slow: &Slow| (Reverse(slow.duration), slow.start, name, slow.thread);
             key(*one_name, one).cmp(&key(*other_name, other))
@@ -213,9 +295,11 @@ impl ActivityView {
             };
             key(one).cmp(&key(other)).then_with(|| one.name.cmp(&other.name))
         });
+        let around = ended.as_ref();
         let slow = |(name, slow): (&str, Slow)| SlowActivity {
             name: name.to_owned(),
-            id: slow.id,
+            around: around.is_some().then(|| around_of(slow.id.as_ref(), resolved)),
+            id: slow.id.map(|id| resolved.model().id_text(&id)),
             start_ns: slow.start,
             duration_ns: slow.duration,
             parts: parts(&slow.parts, slow.duration),
@@ -227,7 +311,7 @@ impl ActivityView {
         };
         let line = wanted.map(|wanted| ActivityLine {
             name: texts.get(wanted.label).to_owned(),
-            id: wanted.id,
+            id: resolved.model().id_text(&wanted.id),
             start_ns: wanted.start,
             duration_ns: wanted.duration,
             parts: parts(&wanted.parts, wanted.duration),
@@ -237,7 +321,8 @@ impl ActivityView {
             schema: SCHEMA,
             started: all.started,
             outermost,
-            stopped: all.durations.count(),
+            stopped: all.stopped_count(),
+            unpaired: all.unpaired(),
             errors: all.errors,
             layers,
             stops_without_start,
@@ -257,6 +342,14 @@ impl ActivityView {
     }
 }
 
+/// Returns the ids of the activities that may be around the one with an id.
+fn around_of(id: Option<&ActivityId>, resolved: &Resolved<'_>) -> Vec<String> {
+    let around = id.into_iter().flat_map(ActivityId::around);
+    // The path without numbers is no activity's.
+    let texts = around.map(|id| resolved.model().id_text(&id)).filter(|text| text.len() > 1);
+    texts.collect()
+}
+
 /// Sums of the sites that pass the filter.
 #[derive(Default)]
 struct Summed<'t> {
@@ -272,7 +365,10 @@ struct Summed<'t> {
 impl<'t> Summed<'t> {
     fn new(
         tree: &ActivityTree,
-        sites: HashMap<ActivitySite, ActivityStats>,
+        (sites, shared): (
+            HashMap<ActivitySite, ActivityStats>,
+            BTreeMap<Vec<ActivitySite>, SharedSum>,
+        ),
         directions: &HashMap<TextHandle, &'static str>,
         resolved: &'t Resolved<'_>,
         is_http: bool,
@@ -280,10 +376,9 @@ impl<'t> Summed<'t> {
         let texts = resolved.model().texts();
         let nodes = vec![ActivityStats::default(); tree.nodes().len()];
         let mut summed = Summed { nodes, ..Summed::default() };
-        let mut sites: Vec<_> = sites
-            .into_iter()
-            .filter(|(site, _)| resolved.selected(site.stack, Mode::Unknown).is_some())
-            .collect();
+        let is_counted =
+            |site: &ActivitySite| resolved.selected(site.stack, Mode::Unknown).is_some();
+        let mut sites: Vec<_> = sites.into_iter().filter(|(site, _)| is_counted(site)).collect();
         sites.sort_few_by_key(|(site, _)| *site);
         for (site, mut stats) in sites {
             let name = texts.get(site.label);
@@ -315,7 +410,46 @@ impl<'t> Summed<'t> {
                 .extend(std::mem::take(&mut stats.slowest).into_iter().map(|slow| (name, slow)));
             summed.all.merge(&stats);
         }
+        for (sites, sum) in shared {
+            let has_all = sites.iter().all(is_counted);
+            if let Some(first) = sites.first().filter(|_| has_all) {
+                summed.add_shared(first, &sites, &sum, tree, texts, is_http);
+            }
+        }
         summed
+    }
+
+    /// Adds the time of activities whose stops cannot be told apart, where all of them are counted.
+    fn add_shared(
+        &mut self,
+        first: &ActivitySite,
+        sites: &[ActivitySite],
+        sum: &SharedSum,
+        tree: &ActivityTree,
+        texts: &'t Texts,
+        is_http: bool,
+    ) {
+        if sites.iter().all(|site| site.node == first.node)
+            && let Some(node) = self.nodes.get_mut(first.node)
+        {
+            node.add_shared(sum);
+        }
+        if sites.iter().any(|site| site.is_layer) {
+            return;
+        }
+        self.all.add_shared(sum);
+        if sites.iter().all(|site| site.label == first.label)
+            && let Some(row) = self.rows.get_mut(texts.get(first.label))
+        {
+            row.stats.add_shared(sum);
+            let is_nested = |site: &ActivitySite| match is_http {
+                true => site.is_nested,
+                false => tree.is_in_own_kind(site.node),
+            };
+            if !sites.iter().any(is_nested) {
+                row.outermost_ns = row.outermost_ns.saturating_add(sum.nanos);
+            }
+        }
     }
 }
 
@@ -350,9 +484,10 @@ fn row(
         direction: row.direction.map(str::to_owned),
         started: stats.started,
         nested: row.nested,
-        stopped: stats.durations.count(),
+        stopped: stats.stopped_count(),
+        unpaired: stats.unpaired(),
         errors: stats.errors,
-        durations: stats.durations.spread(),
+        durations: stats.spread(),
         parts: parts(&stats.parts, stats.durations.sum()),
         outermost_ns: row.outermost_ns,
         layers,
@@ -393,7 +528,7 @@ fn tree_rows(
             None => roots.push(at),
         }
     }
-    let total = |at: &usize| stats.get(*at).map_or(0, |stats| stats.durations.sum());
+    let total = |at: &usize| stats.get(*at).map_or(0, ActivityStats::total);
     let mut rows = Vec::new();
     roots.sort_few_by_key(|at| (total(at), Reverse(*at)));
     let mut due = roots;
@@ -403,7 +538,7 @@ fn tree_rows(
             name: resolved.model().text(node.name).to_owned(),
             depth: node.depth,
             started: stats.started,
-            stopped: stats.durations.count(),
+            stopped: stats.stopped_count(),
             errors: stats.errors,
             durations: Distribution::spread(&stats.durations),
         });

@@ -5,8 +5,7 @@
 //! still be on the stack; or an earlier message of the request has the message's span.
 
 use super::message::{pairs, parted};
-use crate::model::activity_edge::id_text;
-use crate::model::activity_path::parent_path;
+use crate::model::activity_id::ActivityId;
 use crate::model::{Model, StackHandle, ThreadHandle, is_inside, shorten};
 use crate::report::flat_json;
 use nettrace_parser::{Event, Value};
@@ -28,7 +27,7 @@ type Id = (Option<i64>, Option<i64>);
 #[derive(Debug)]
 struct Scope {
     id: Id,
-    paths: Vec<String>,
+    paths: Vec<ActivityId>,
     thread: ThreadHandle,
     stack: StackHandle,
     /// Number of the scope around this one.
@@ -58,7 +57,7 @@ pub(crate) struct LogScopes {
     open: BTreeMap<u64, Scope>,
     started: u64,
     by_id: HashMap<Id, Vec<u64>>,
-    by_path: HashMap<String, u64>,
+    by_path: HashMap<ActivityId, u64>,
     /// Scopes that began on a thread, in calls that are not known to have returned.
     on_thread: HashMap<ThreadHandle, Vec<u64>>,
     /// Scopes of requests by the span of a message.
@@ -99,7 +98,7 @@ impl LogScopes {
         if self.open.is_empty() {
             return Around::default();
         }
-        let proved = match path_of(event) {
+        let proved = match ActivityId::of_event(event) {
             Some(path) => self.by_path(&path),
             None => {
                 let stack = model.stack_of(event, thread);
@@ -170,22 +169,9 @@ impl LogScopes {
         chain
     }
 
-    /// Returns the innermost open scope on a path.
-    fn by_path(&self, path: &str) -> Option<u64> {
-        let mut path = path;
-        for _ in 0..DEEPEST {
-            if let Some(number) = self.by_path.get(path) {
-                return Some(*number);
-            }
-            let parent = parent_path(path).filter(|_| path.starts_with('/'))?;
-            // If a path ends in 0, .NET writes the number of the child into the byte of
-            // that 0: the third child of `//1/0` reads `//1/48`.
-            if let Some(number) = self.by_path.get(format!("{parent}/0").as_str()) {
-                return Some(*number);
-            }
-            path = parent;
-        }
-        None
+    /// Returns the innermost open scope of an id: its own, or the nearest on the path around it.
+    fn by_path(&self, id: &ActivityId) -> Option<u64> {
+        id.and_around().take(DEEPEST).find_map(|id| self.by_path.get(&id).copied())
     }
 
     /// Returns the innermost scope of a thread whose beginning method is still on the stack. Scopes
@@ -219,7 +205,7 @@ impl LogScopes {
         model: &Model,
     ) {
         let (id, arguments) = described(event);
-        let path = path_of(event);
+        let path = ActivityId::of_event(event);
         // The event may be the second form of a scope that has begun.
         let again = self.by_id.get(&id).and_then(|open| open.last()).copied();
         if let Some(number) = again
@@ -242,10 +228,9 @@ impl LogScopes {
         }
         let mut parent = match &path {
             Some(path) => {
-                let related = event.related_activity_id().filter(|id| !id.is_zero());
-                let related = related.map(|id| id_text(id, event.process_id()));
+                let related = ActivityId::related(event);
                 let known = related.and_then(|related| self.by_path.get(&related).copied());
-                known.or_else(|| self.by_path(parent_path(path)?))
+                known.or_else(|| self.by_path(&path.around().next()?))
             }
             None => self.by_stack(thread, stack, model),
         };
@@ -378,12 +363,6 @@ fn scope_text(arguments: Vec<(String, String)>) -> Arc<str> {
     text.into()
 }
 
-/// Returns the activity id of an event as a path.
-fn path_of(event: &Event<'_>) -> Option<String> {
-    let id = event.activity_id().filter(|id| !id.is_zero())?;
-    Some(id_text(id, event.process_id()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -392,7 +371,7 @@ mod tests {
         let number = scopes.started;
         let scope = Scope {
             id: (Some(id), None),
-            paths: vec![format!("//1/{number}")],
+            paths: vec![ActivityId::from_text(&format!("|1.{number}")).unwrap()],
             thread: ThreadHandle(thread),
             stack: StackHandle(0),
             parent: None,

@@ -6,9 +6,10 @@
 //! | `Microsoft.AspNetCore.Hosting` and `Microsoft-AspNetCore-Server-Kestrel` Request; DiagnosticSource `…HttpRequestIn` | in |
 //! | `Request` of any other EventSource whose start has a path or a URL | not reported |
 
-use crate::model::TextHandle;
 use crate::model::activity_edge::{ActivityEdge, tag};
+use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{OpenActivities, OpenActivityKey};
+use crate::model::{TextHandle, ThreadHandle};
 use crate::report::message_group::is_identifier;
 use nettrace_parser::view::{self, KnownProvider, View};
 use nettrace_parser::{Event, Value};
@@ -23,29 +24,31 @@ pub(crate) trait MaybeRequest {
 }
 
 /// Returns the open requests around a starting activity: the one that it refers to by id, and the
-/// one on its path.
+/// one on its path. `thread`: thread of the start.
 pub(crate) fn requests_around<T: MaybeRequest>(
     open: &OpenActivities<T>,
     edge: &ActivityEdge,
+    thread: ThreadHandle,
 ) -> impl Iterator<Item = OpenActivityKey> {
     let is_request = |activity: &T| activity.http().is_some();
-    let reported = open.parent_among(edge.id.as_deref(), edge.parent.as_deref(), is_request);
-    let path = edge.path.as_deref();
-    reported
-        .into_iter()
-        .chain(path.and_then(|path| open.parent_among(Some(path), None, is_request)))
+    let (id, parent) = (edge.id.as_ref(), edge.parent.as_ref());
+    let reported = open.parent_among(id, parent, thread, is_request);
+    let on_path = edge.path.as_ref();
+    let on_path = on_path.and_then(|path| open.parent_among(Some(path), None, thread, is_request));
+    reported.into_iter().chain(on_path)
 }
 
 /// Returns the open request that a starting activity reports as a further layer of the program. The
 /// activity is inside the request by id or path or, without ids, on its thread; both have one
 /// direction and target, and the layer has not reported the request before. `newest`: last request
-/// that started on the thread.
+/// that started on the thread; `thread`: thread of the start.
 pub(crate) fn request_of<T: MaybeRequest>(
     open: &OpenActivities<T>,
     newest: Option<OpenActivityKey>,
     edge: &ActivityEdge,
     name: TextHandle,
     facts: &HttpFacts,
+    thread: ThreadHandle,
 ) -> Option<OpenActivityKey> {
     let on_thread = newest.filter(|place| {
         let of_thread = open.at(*place);
@@ -58,7 +61,7 @@ pub(crate) fn request_of<T: MaybeRequest>(
             )
         })
     });
-    requests_around(open, edge).chain(on_thread).find_map(|place| {
+    requests_around(open, edge, thread).chain(on_thread).find_map(|place| {
         let inside = open.at(place)?;
         let place = inside.what.layer_of().unwrap_or(place);
         let request = open.at(place)?;
@@ -97,16 +100,16 @@ fn status_of(text: &str) -> Option<i64> {
 /// Returns whether the ids of two activities cannot show that one is inside the other: they have
 /// neither ids of one kind nor two paths.
 fn is_unrelated(
-    id: Option<&String>,
-    path: Option<&String>,
-    other_id: Option<&String>,
-    other_path: Option<&String>,
+    id: Option<&ActivityId>,
+    path: Option<&ActivityId>,
+    other_id: Option<&ActivityId>,
+    other_path: Option<&ActivityId>,
 ) -> bool {
-    let is_path = |id: &&String| id.starts_with('/');
+    let is_path = |id: &&ActivityId| id.is_path();
     let path = path.or(id.filter(is_path));
     let other_path = other_path.or(other_id.filter(is_path));
-    let both_have_ids = id.is_some_and(|id| !id.starts_with('/'))
-        && other_id.is_some_and(|id| !id.starts_with('/'));
+    let both_have_ids =
+        id.is_some_and(|id| !id.is_path()) && other_id.is_some_and(|id| !id.is_path());
     !(both_have_ids || path.is_some() && other_path.is_some())
 }
 

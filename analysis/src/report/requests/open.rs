@@ -4,8 +4,12 @@
 //! counts once, with the facts of all layers.
 
 use super::facts::{HttpFacts, MaybeRequest, request_of, requests_around};
-use crate::model::activity_edge::{ActivityEdge, id_text};
-use crate::model::intervals::{Edge, Hint, OpenActivities, OpenActivityKey, TwinStop, Twins};
+use crate::model::activity_edge::ActivityEdge;
+use crate::model::activity_id::ActivityId;
+use crate::model::intervals::{
+    Edge, Hint, Interval, OpenActivities, OpenActivity, OpenActivityKey, StoppedActivities,
+    TwinStop, Twins,
+};
 use crate::model::{Model, StackHandle, TextHandle, Texts, ThreadHandle, is_inside};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -35,7 +39,7 @@ pub(crate) struct OpenRequests {
     newest: HashMap<ThreadHandle, OpenActivityKey>,
     names: Texts,
     /// Requests by the id of a span inside them.
-    spans: HashMap<String, OpenActivityKey>,
+    spans: HashMap<ActivityId, OpenActivityKey>,
     twins: Twins,
     stops: LayerStops,
     started: u64,
@@ -122,7 +126,8 @@ pub(crate) struct EndedRequest {
 }
 
 impl OpenRequests {
-    /// Processes the next event. Returns a request that ends with it. `mark`: bits of the caller's
+    /// Processes the next event. Returns the requests whose end is known with it: one, or several
+    /// that have one id and have all stopped now. `mark`: bits of the caller's
     /// choice, which a request collects from its events; `stack`: stack of the event, needed for
     /// [`request_for`](Self::request_for).
     pub(crate) fn event(
@@ -133,27 +138,27 @@ impl OpenRequests {
         mark: u128,
         stack: Option<StackHandle>,
         model: &Model,
-    ) -> Option<EndedRequest> {
+    ) -> Vec<EndedRequest> {
         self.is_layer = false;
         let Some(edge) = edge else {
-            if let Some(request) = self.open.failed_mut(event) {
+            if let Some(request) = self.open.failed_mut(event, at.thread) {
                 request.what.is_error = true;
                 request.what.mark |= mark;
             }
-            return None;
+            return Vec::new();
         };
         if edge.is_listener && self.listener(event, edge, at.thread, mark) {
             self.is_layer = true;
-            return None;
+            return Vec::new();
         }
         let Some(facts) = HttpFacts::from_event(event, edge) else {
-            self.span(edge);
-            return None;
+            self.span(edge, at.thread);
+            return Vec::new();
         };
-        let name = self.names.intern_up_to(&edge.name, MAX_NAMES)?;
+        let Some(name) = self.names.intern_up_to(&edge.name, MAX_NAMES) else { return Vec::new() };
         if edge.is_start {
             self.start(event, edge, name, facts, at, mark, stack);
-            None
+            Vec::new()
         } else {
             self.stop(edge, name, facts, at, mark, stack, model)
         }
@@ -211,7 +216,7 @@ impl OpenRequests {
         stack: Option<StackHandle>,
     ) {
         let newest = self.newest.get(&at.thread).copied();
-        let layer_of = request_of(&self.open, newest, edge, name, &facts);
+        let layer_of = request_of(&self.open, newest, edge, name, &facts, at.thread);
         if layer_of.is_none() {
             self.newest.insert(at.thread, self.open.next_place(name));
             // A process may run for days and start many threads.
@@ -232,7 +237,7 @@ impl OpenRequests {
         }
         let is_error = edge.is_error;
         let is_out = facts.direction == Some("out");
-        let around = if is_out { self.by_ids(edge).or(newest) } else { None };
+        let around = if is_out { self.by_ids(edge, at.thread).or(newest) } else { None };
         let begun = BegunRequest { number, facts, layer_of, is_error, mark, stack, around };
         if !edge.is_listener && event.known_provider() == KnownProvider::DiagnosticSource {
             self.twins.span(edge, at.thread, self.open.next_place(name));
@@ -251,21 +256,39 @@ impl OpenRequests {
         mark: u128,
         stack: Option<StackHandle>,
         model: &Model,
-    ) -> Option<EndedRequest> {
+    ) -> Vec<EndedRequest> {
         let newest = self.newest.get(&at.thread).copied();
         let start = newest.and_then(|place| Some((place, self.open.at(place)?.what.stack?)));
         let hint = match facts.direction {
             Some(_) => self.stops.hint(at.thread, start, stack, model),
             None => Hint::default(),
         };
-        let ended = self.open.stop_with(edge, name, at, hint)?;
+        let StoppedActivities { own, others, .. } = self.open.stop_with(edge, name, at, hint);
+        let own = own.and_then(|own| self.ended(own, (edge.is_error, facts, mark)));
+        let mut all: Vec<EndedRequest> = own.into_iter().collect();
+        // Nothing tells which of the stops was that of each of these.
+        let nothing = || (false, HttpFacts::default(), 0);
+        all.extend(others.into_iter().filter_map(|other| self.ended(other, nothing())));
+        all
+    }
+
+    /// Returns a request that has stopped; `None` if it is a layer, whose facts its request takes.
+    /// `result`: failure, facts and mark of its stop, as far as they are known.
+    fn ended(
+        &mut self,
+        ended: Interval<OpenActivity<BegunRequest>>,
+        result: (bool, HttpFacts, u128),
+    ) -> Option<EndedRequest> {
+        let (is_error, facts, mark) = result;
+        let name = ended.what.name;
         self.twins.span_stopped((name, ended.what.number));
-        let duration_ns = edge.reported_nanos.or(ended.measured_nanos());
+        let thread = ended.stop.thread;
+        let duration_ns = ended.measured_nanos();
         let begun = ended.what.what;
-        let is_error = begun.is_error || edge.is_error || facts.is_error();
+        let is_error = begun.is_error || is_error || facts.is_error();
         let (facts, mark) = (begun.facts.joined(facts), begun.mark | mark);
         if let Some(place) = begun.layer_of {
-            self.stops.stopped(at.thread, place);
+            self.stops.stopped(thread, place);
         }
         let request = begun.layer_of.and_then(|place| self.open.at_mut(place));
         if let Some(request) = request {
@@ -282,13 +305,13 @@ impl OpenRequests {
     }
 
     /// Keeps a span that may be inside a request.
-    fn span(&mut self, edge: &ActivityEdge) {
-        let Some(id) = edge.id.as_ref().filter(|id| !id.starts_with('/')) else { return };
+    fn span(&mut self, edge: &ActivityEdge, thread: ThreadHandle) {
+        let Some(id) = edge.id.as_ref().filter(|id| !id.is_path()) else { return };
         if !edge.is_start {
             self.spans.remove(id);
             return;
         }
-        let Some(request) = self.by_ids(edge) else { return };
+        let Some(request) = self.by_ids(edge, thread) else { return };
         if self.spans.len() >= MAX_SPANS {
             // The stops of so many spans were lost.
             self.spans.clear();
@@ -297,10 +320,10 @@ impl OpenRequests {
     }
 
     /// Returns the open request around an activity, by ids.
-    fn by_ids(&self, edge: &ActivityEdge) -> Option<OpenActivityKey> {
+    fn by_ids(&self, edge: &ActivityEdge, thread: ThreadHandle) -> Option<OpenActivityKey> {
         let parent = edge.parent.as_ref();
         let of_span = || parent.and_then(|parent| self.spans.get(parent)).copied();
-        requests_around(&self.open, edge).next().or_else(of_span)
+        requests_around(&self.open, edge, thread).next().or_else(of_span)
     }
 
     /// Returns the number of the open request that an event belongs to: the one that its activity
@@ -314,13 +337,8 @@ impl OpenRequests {
         stack: StackHandle,
         model: &Model,
     ) -> Option<u64> {
-        let by_path = || {
-            let id = id_text(event.activity_id().filter(|id| !id.is_zero())?, event.process_id());
-            let is_any = |_: &BegunRequest| true;
-            let own = self.open.newest_among(&id, is_any);
-            own.or_else(|| self.open.parent_among(Some(&id), None, is_any))
-        };
-        let place = edge.and_then(|edge| self.by_ids(edge)).or_else(by_path);
+        let by_path = || self.open.of_id(&ActivityId::of_event(event)?, thread);
+        let place = edge.and_then(|edge| self.by_ids(edge, thread)).or_else(by_path);
         let place = place.or_else(|| self.of_thread(thread, stack, model))?;
         let mut request = self.open.at(self.outermost_layer(place)?)?;
         // Events inside an outgoing request belong to the request around it.

@@ -199,7 +199,13 @@ impl Sql {
                 }
                 let name = model.texts_mut().intern(&edge.name);
                 let stopped = commands.open.stop(edge, name, moment.edge(event));
-                let (begun, nanos) = match stopped {
+                for other in stopped.others {
+                    let nanos = other.measured_nanos();
+                    commands.add(other.what.what, &command, nanos, model);
+                }
+                let (begun, nanos) = match stopped.own {
+                    // It is one of several, which are counted when all have stopped.
+                    None if stopped.has_start => return,
                     Some(stopped) => {
                         let nanos = command.nanos.or(stopped.measured_nanos());
                         let known = stopped.what.what;
@@ -317,8 +323,8 @@ impl Report for Sql {
             }
             None => {
                 let stack = edge.map(|_| model.stack_of(event, moment.thread));
-                let ended = self.requests.event(event, edge, moment.edge(event), 0, stack, model);
-                if let Some(ended) = ended {
+                let all = self.requests.event(event, edge, moment.edge(event), 0, stack, model);
+                for ended in all {
                     let label = ended.facts.name().map(|name| model.texts_mut().intern(&name));
                     let unit = WorkUnit::Request(ended.number);
                     self.sources.values_mut().for_each(|source| source.units.end(unit, label));

@@ -75,8 +75,15 @@ pub(super) fn text(
         }
     };
     let refused = refusals(report);
-    let summary = format!("{what}{wrong}{refused}{open}{lost}{cut_short}");
+    let unpaired = match report.unpaired {
+        Some(unpaired) => format!(", {} of unknown length", units::count(unpaired.count)),
+        None => String::new(),
+    };
+    let summary = format!("{what}{wrong}{refused}{open}{unpaired}{lost}{cut_short}");
     prose(context, &strong, &summary)?;
+    if report.unpaired.is_some() {
+        prose(context, &faint, UNPAIRED)?;
+    }
     if let Some(id) = report.slowest.first().and_then(|row| row.id.as_deref()) {
         prose(context, &faint, &format!("events of one of them: --id {}", printable(id)))?;
     }
@@ -191,14 +198,29 @@ fn requests(report: &ActivitiesReport) -> Option<String> {
     })
 }
 
-/// Returns the statuses of requests, as ` 200 ×15, 500 ×2`, and the number of activities inside
-/// others of their name, whose time would count twice in a sum.
+/// Explanation of activities of unknown length.
+const UNPAIRED: &str = "of unknown length: several with one id ran at once (.NET 10 and 11 give the \
+                        children of an activity from the eleventh on one id), and no stop tells \
+                        which of them it ends; medians and extremes leave these out";
+
+/// Returns the statuses of requests, as ` 200 ×15, 500 ×2`, the number of activities of unknown
+/// length, and the number of those inside others of their name, whose time would count twice in a
+/// sum.
 fn notes(row: &ActivityRow) -> String {
     let mut counts: Vec<String> = row
         .statuses
         .iter()
         .map(|status| format!("{} ×{}", status_text(status.status), units::count(status.count)))
         .collect();
+    if let Some(unpaired) = row.unpaired {
+        let longest = ms(unpaired.longest_at_least_ns);
+        let left_out = match unpaired.not_in_total {
+            0 => String::new(),
+            count => format!(", {} not in the total", units::count(count)),
+        };
+        let count = units::count(unpaired.count);
+        counts.push(format!("{count} of unknown length{left_out}, longest at least {longest} ms"));
+    }
     if row.nested > 0 {
         let outermost = ms(row.outermost_ns);
         counts.push(format!(

@@ -1,6 +1,7 @@
 //! Account of the time of one open activity.
 
 use super::{At, Doing, Parts, ThreadWork, WorkPiece};
+use crate::model::activity_id::ActivityId;
 use crate::model::{Resolved, StackHandle, ThreadHandle};
 use crate::report::counts::increase;
 use crate::sorted::SortFew;
@@ -108,9 +109,9 @@ pub(super) struct Account {
     /// Numbers of the activities around it, innermost first.
     pub(super) above: Vec<u64>,
     /// Activity id in the events of its threads.
-    pub(super) id: Option<String>,
-    /// Number of the account that had this id before.
-    pub(super) shadowed: Option<u64>,
+    pub(super) id: Option<ActivityId>,
+    /// Whether other open activities may have the id.
+    pub(super) may_repeat: bool,
     /// Threads known to work for the activity or for one inside it.
     pub(super) carriers: Vec<ThreadHandle>,
     /// Point up to which time has been summed up.
@@ -125,11 +126,16 @@ pub(super) struct Account {
 impl Account {
     /// Creates the account of an activity. `is_followed`: whether the id flows to every thread that
     /// works for the activity.
-    pub(super) fn new(id: Option<String>, above: Vec<u64>, at: At, is_followed: bool) -> Account {
+    pub(super) fn new(
+        id: Option<ActivityId>,
+        above: Vec<u64>,
+        at: At,
+        is_followed: bool,
+    ) -> Account {
         Account {
             above,
             id,
-            shadowed: None,
+            may_repeat: false,
             carriers: Vec::new(),
             summed: at,
             pieces: Vec::new(),

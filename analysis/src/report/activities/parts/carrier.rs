@@ -39,6 +39,9 @@ pub(super) struct Carrier {
     pub(super) id: Option<Guid>,
     /// Numbers of the open activities with that id, innermost first.
     pub(super) chain: Vec<u64>,
+    /// Whether the activity with the id has stopped, so that the id of the next event may be that
+    /// of another one.
+    pub(super) has_stopped: bool,
     /// Point of the thread's last event.
     pub(super) last: At,
     /// Whether the last event ends a turn of the thread.
@@ -64,6 +67,7 @@ impl Default for Carrier {
         Carrier {
             id: None,
             chain: Vec::new(),
+            has_stopped: false,
             last: at,
             has_left: false,
             what: ThreadWork::Running,

@@ -4,8 +4,7 @@ use super::account::{Account, LinePart, PartTotals};
 use super::carrier::{Busy, Carrier};
 use super::pauses::Pauses;
 use super::{At, Doing, Stretch, ThreadWork, WorkPiece};
-use crate::model::activity_edge::id_text;
-use crate::model::activity_path::parent_path;
+use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{nanos_between, reported_nanos};
 use crate::model::{Model, Resolved, ThreadHandle};
 use crate::report::contract::Moment;
@@ -37,10 +36,11 @@ const WORK_END: u32 = 18;
 pub(crate) struct PartTracker {
     threads: Vec<Carrier>,
     accounts: HashMap<u64, Account>,
-    by_id: HashMap<String, u64>,
+    /// Numbers of the open activities with an id, oldest first.
+    by_id: HashMap<ActivityId, Vec<u64>>,
     started: u64,
-    /// Activity ids of tasks, by process and task.
-    tasks: HashMap<(Option<u64>, u64), Guid>,
+    /// Activity id of each task and the number of its innermost activity, by process and task.
+    tasks: HashMap<(Option<u64>, u64), (Guid, Option<u64>)>,
     pauses: HashMap<Option<u64>, Pauses>,
     is_sampled: bool,
     /// Number of the requested activity while it is open.
@@ -118,15 +118,18 @@ impl PartTracker {
         }
         let now = at(&self.pauses, process, moment.nanos);
         let mut id = event.activity_id().filter(|id| !id.is_zero());
-        let mut has_left = false;
+        let (mut has_left, mut of_task) = (false, None);
         if provider == KnownProvider::Tasks {
             has_left = match event.id() {
                 10 => number(event, "Behavior") == Some(2),
                 9 | 12 | 13 | 15 | WORK_END => true,
                 _ => false,
             };
-            id = id.or_else(|| self.id_of_work(event, thread));
-            self.learn_task(event, id);
+            if id.is_none()
+                && let Some((of_work, number)) = self.id_of_work(event, thread)
+            {
+                (id, of_task) = (Some(of_work), number);
+            }
         }
         if provider != KnownProvider::Runtime
             && let Some(carrier) = self.threads.get_mut(thread.index())
@@ -136,7 +139,10 @@ impl PartTracker {
         if !self.is_sampled {
             self.compare_calls(event, thread, now, model);
         }
-        self.arrive(thread, id, process, now, has_left);
+        self.arrive(thread, (id, of_task), process, now, has_left);
+        if provider == KnownProvider::Tasks {
+            self.learn_task(event, id, thread);
+        }
         if provider == KnownProvider::Runtime {
             self.learn_wait(event, moment, now);
         }
@@ -178,8 +184,8 @@ impl PartTracker {
     }
 
     /// Returns the activity id for the begin or end of a task's turn, whose events come before the
-    /// id is set and after it is removed.
-    fn id_of_work(&self, event: &Event<'_>, thread: ThreadHandle) -> Option<Guid> {
+    /// id is set and after it is removed, and the number of the task's activity.
+    fn id_of_work(&self, event: &Event<'_>, thread: ThreadHandle) -> Option<(Guid, Option<u64>)> {
         match event.id() {
             // 2: the task's own work, not its continuations.
             WORK_BEGIN if number(event, "Work") == Some(2) => {
@@ -187,13 +193,15 @@ impl PartTracker {
             }
             WORK_END => {
                 let carrier = self.threads.get(thread.index())?;
-                carrier.id.filter(|_| !carrier.has_left)
+                let id = carrier.id.filter(|_| !carrier.has_left)?;
+                Some((id, carrier.chain.first().copied()))
             }
             _ => None,
         }
     }
 
-    fn learn_task(&mut self, event: &Event<'_>, id: Option<Guid>) {
+    /// Notes the activity of a task that is started, after [`PartTracker::arrive`].
+    fn learn_task(&mut self, event: &Event<'_>, id: Option<Guid>, thread: ThreadHandle) {
         let Some(task) = number(event, "TaskID").filter(|_| matches!(event.id(), 14 | 15)) else {
             return;
         };
@@ -203,7 +211,9 @@ impl PartTracker {
                 if self.tasks.len() >= MAX_TASKS {
                     self.tasks.clear();
                 }
-                self.tasks.insert(key, id);
+                let carrier = self.threads.get(thread.index());
+                let activity = carrier.and_then(|carrier| carrier.chain.first().copied());
+                self.tasks.insert(key, (id, activity));
             }
             _ => {
                 self.tasks.remove(&key);
@@ -244,17 +254,18 @@ impl PartTracker {
         self.commit(thread, &certain);
     }
 
-    /// Notes an event of a thread, whose id shows the activity that the thread works for.
+    /// Notes an event of a thread, whose id shows the activity that the thread works for. The
+    /// number is that of the activity if the event's task tells it.
     fn arrive(
         &mut self,
         thread: ThreadHandle,
-        id: Option<Guid>,
+        (id, of_task): (Option<Guid>, Option<u64>),
         process: Option<u64>,
         now: At,
         has_left: bool,
     ) {
         let Some(carrier) = carrier(&mut self.threads, thread) else { return };
-        if carrier.id == id {
+        if carrier.id == id && !std::mem::take(&mut carrier.has_stopped) {
             if carrier.chain.is_empty() {
                 carrier.last = now;
                 carrier.has_left = has_left;
@@ -267,24 +278,34 @@ impl PartTracker {
             return;
         }
         carrier.id = id;
-        let chain = id.map_or_else(Vec::new, |id| self.chain_of(&id_text(id, process)));
-        self.switch(thread, chain, now, has_left);
+        carrier.has_stopped = false;
+        let mut known = std::mem::take(&mut carrier.chain);
+        let chain = id.map(|id| {
+            let id = ActivityId::from_guid(id, process);
+            let known: &[u64] = of_task.as_ref().map_or(&known, std::slice::from_ref);
+            self.chain_of(id.and_around(), known)
+        });
+        if let Some(carrier) = self.threads.get_mut(thread.index()) {
+            carrier.chain = std::mem::take(&mut known);
+        }
+        self.switch(thread, chain.unwrap_or_default(), now, has_left);
     }
 
-    /// Returns the open activities with an id, innermost first.
-    fn chain_of(&self, id: &str) -> Vec<u64> {
-        let mut path = id;
-        for _ in 0..DEEPEST {
-            if let Some(number) = self.by_id.get(path) {
+    /// Returns the open activities of the first of the ids that open ones have, innermost first.
+    /// `known`: activities that the thread or task has worked for, which tell the one that is meant
+    /// if several open ones have the id.
+    fn chain_of(&self, ids: impl Iterator<Item = ActivityId>, known: &[u64]) -> Vec<u64> {
+        for id in ids.take(DEEPEST) {
+            let Some(open) = self.by_id.get(&id) else { continue };
+            let may_repeat =
+                |number: &u64| self.accounts.get(number).is_some_and(|it| it.may_repeat);
+            let number = match open.as_slice() {
+                [.., newest] if open.len() == 1 || !may_repeat(newest) => Some(newest),
+                _ => known.iter().find(|number| open.contains(number)),
+            };
+            if let Some(number) = number {
                 return self.with_above(*number);
             }
-            let Some(parent) = parent_path(path).filter(|_| path.starts_with('/')) else { break };
-            // If a path ends in 0, .NET writes the number of the child into the byte of
-            // that 0: the third child of `//1/0` reads `//1/48`.
-            if let Some(number) = self.by_id.get(format!("{parent}/0").as_str()) {
-                return self.with_above(*number);
-            }
-            path = parent;
         }
         Vec::new()
     }
@@ -363,27 +384,34 @@ impl PartTracker {
     }
 
     /// Opens the account of an activity that starts. Returns the number for [`PartTracker::stop`].
-    /// `parent`: number of the activity around it; `is_wanted`: whether to keep a time line.
+    /// `parent`: number of the activity around it; `may_repeat`: whether other open activities may
+    /// have the event's activity id; `is_wanted`: whether to keep a time line.
     pub(crate) fn start(
         &mut self,
         event: &Event<'_>,
         moment: &Moment,
         parent: Option<u64>,
+        may_repeat: bool,
         is_wanted: bool,
     ) -> u64 {
         let process = event.process_id();
         let now = at(&self.pauses, process, moment.nanos);
         let number = self.started;
         self.started = self.started.saturating_add(1);
-        let id = event.activity_id().filter(|id| !id.is_zero()).map(|id| id_text(id, process));
+        let id = ActivityId::of_event(event);
         // Programs set other ids, and may lose them at an await.
-        let is_followed = id.as_ref().is_some_and(|id| id.starts_with('/'));
+        let is_followed = id.as_ref().is_some_and(ActivityId::is_path);
         let above = match (parent, &id) {
             (Some(parent), _) => self.with_above(parent),
-            (None, Some(id)) => parent_path(id).map(|path| self.chain_of(path)).unwrap_or_default(),
+            (None, Some(id)) => {
+                let carrier = self.threads.get(moment.thread.index());
+                let known = carrier.map_or(&[][..], |carrier| &carrier.chain);
+                self.chain_of(id.around(), known)
+            }
             (None, None) => Vec::new(),
         };
         let mut account = Account::new(id.clone(), above, now, is_followed);
+        account.may_repeat = may_repeat;
         if is_wanted && self.wanted.is_none() && self.line.is_empty() {
             self.wanted = Some(number);
             account.line = Some(Vec::new());
@@ -391,9 +419,9 @@ impl PartTracker {
         if self.keeps_threads {
             account.line.get_or_insert_default();
         }
-        account.shadowed = id.clone().and_then(|id| self.by_id.insert(id, number));
         self.accounts.insert(number, account);
-        if id.is_some() {
+        if let Some(id) = id {
+            self.by_id.entry(id).or_default().push(number);
             let chain = self.with_above(number);
             self.switch(moment.thread, chain, now, false);
         }
@@ -408,6 +436,7 @@ impl PartTracker {
             let Some(carrier) = self.threads.get_mut(thread.index()) else { continue };
             carrier.cut(thread, now);
             let pieces = carrier.until_last(carrier.held(), thread, now);
+            carrier.has_stopped |= account.may_repeat;
             carrier.chain.retain(|other| *other != number);
             if carrier.chain.is_empty() {
                 carrier.take_held();
@@ -417,12 +446,12 @@ impl PartTracker {
             }
         }
         if let Some(id) = account.id.take()
-            && self.by_id.get(&id) == Some(&number)
+            && let Some(open) = self.by_id.get_mut(&id)
         {
-            match account.shadowed.filter(|shadowed| self.accounts.contains_key(shadowed)) {
-                Some(shadowed) => self.by_id.insert(id, shadowed),
-                None => self.by_id.remove(&id),
-            };
+            open.retain(|other| *other != number);
+            if open.is_empty() {
+                self.by_id.remove(&id);
+            }
         }
         account.sum_up(now);
         let line = account.line.take().unwrap_or_default();

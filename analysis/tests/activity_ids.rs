@@ -1,0 +1,106 @@
+//! Ids of activities that repeat, and ids with large numbers, in recordings whose right answers are
+//! known.
+
+use crate::web::reported;
+use nettrace_analysis::report::{
+    Activities, ActivitiesReport, ActivityRow, Http, Report, ReportPass,
+};
+use nettrace_parser::Reader;
+use nettrace_testdata::corpus;
+
+fn known<R: Report>(name: &str, report: R) -> R::Output {
+    let mut pass = ReportPass::new(report);
+    let bytes = corpus::known(name).bytes();
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    pass.finish().output
+}
+
+fn row<'r>(report: &'r ActivitiesReport, name: &str) -> &'r ActivityRow {
+    report.activities.iter().find(|row| row.name == name).unwrap()
+}
+
+#[test]
+fn activities_with_one_id_at_once_are_counted_and_none_has_an_invented_duration() {
+    let report = known("ids-open-twice", Activities::default().top(100));
+    let calls = row(&report, "Bugs-Fan/Call");
+    assert_eq!((calls.started, calls.stopped, report.stops_without_start), (40, 40, 0));
+    let unpaired = calls.unpaired.unwrap();
+    assert_eq!((unpaired.count, unpaired.not_in_total, calls.durations.count), (30, 0, 10));
+    // 40 calls of 20 + 20 i ms, and what the timers were late.
+    let total_ms = calls.durations.total_ns / 1_000_000;
+    assert!((17_200..17_250).contains(&total_ms), "{total_ms}");
+    assert_eq!(calls.durations.mean_ns, calls.durations.total_ns / 40);
+    assert_eq!(unpaired.longest_at_least_ns / 1_000_000, 820);
+    // The ten with ids of their own.
+    assert_eq!(calls.durations.max_ns / 1_000_000, 221);
+    assert_eq!(report.slowest.len(), 11);
+    for call in report.slowest.iter().filter(|row| row.name == "Bugs-Fan/Call") {
+        let (_, ms) = call.fields.split_once("ms=").unwrap();
+        let ms: u64 = ms.parse().unwrap();
+        // Timers are a little late or early.
+        assert!((ms - 1..ms + 5).contains(&(call.duration_ns / 1_000_000)), "{call:?}");
+    }
+}
+
+#[test]
+fn requests_with_one_id_at_once_are_counted_and_none_has_an_invented_duration() {
+    let report = known("http-ids-open-twice", Http::default());
+    assert_eq!((report.started, report.stopped, report.stops_without_start), (40, 40, 0));
+    let requests = row(&report, "out http://127.0.0.1:5701/item");
+    let unpaired = requests.unpaired.unwrap();
+    assert_eq!((unpaired.count, unpaired.not_in_total, requests.durations.count), (30, 0, 10));
+    assert_eq!(unpaired.longest_at_least_ns / 1_000_000, 909);
+    assert_eq!(requests.durations.total_ns / 1_000_000, 21_541);
+    assert_eq!(report.unpaired, Some(unpaired));
+}
+
+#[test]
+fn paths_with_numbers_above_255_are_read_and_found() {
+    let report = known("ids-above-255", Activities::default().top(1_000));
+    let ids: Vec<&str> = report.slowest.iter().filter_map(|row| row.id.as_deref()).collect();
+    assert_eq!(ids.len(), 1 + 260 + 520);
+    for number in 1..=260 {
+        for id in ["", "/1", "/2"].map(|step| format!("/#32165/1/1/{number}{step}")) {
+            assert_eq!(ids.iter().filter(|other| **other == id).count(), 1, "{id}");
+        }
+    }
+    let inside = report.tree.iter().map(|node| (node.name.as_str(), node.depth, node.started));
+    let expected =
+        [("Bugs-Act/Session", 0, 1), ("Bugs-Act/Order", 1, 260), ("Bugs-Act/Step", 2, 520)];
+    assert!(inside.eq(expected));
+    let one = Activities::default().with_events_of("/#32165/1/1/256/1");
+    let events: Vec<String> =
+        known("ids-above-255", one).events.into_iter().map(|event| event.event).collect();
+    assert_eq!(events, ["Bugs-Act/Step/Start", "Bugs-Act/Step/Stop"]);
+    let order = Activities::default().with_events_of("/#32165/1/1/256");
+    assert_eq!(known("ids-above-255", order).events.len(), 6);
+}
+
+mod with_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn requests_of_a_connection_from_the_eleventh_on_are_counted_once() {
+        let report = reported("net11-full", Http::default());
+        let sum = |direction: &str| -> u64 {
+            let rows = report.activities.iter();
+            rows.filter(|row| row.direction.as_deref() == Some(direction))
+                .map(|it| it.started)
+                .sum()
+        };
+        assert_eq!((sum("in"), sum("out"), report.errors), (289, 15, 6));
+        assert_eq!((report.started, report.stopped, report.unpaired), (304, 304, None));
+        for (name, count) in [
+            ("in GET /hello", 50),
+            ("in GET /loh", 30),
+            ("in GET /metric/#", 20),
+            ("in GET /throws/#", 20),
+        ] {
+            let row = row(&report, name);
+            assert_eq!((row.started, row.stopped, row.nested), (count, count, 0), "{name}");
+            let counts: Vec<u64> = row.layers.iter().map(|layer| layer.durations.count).collect();
+            assert_eq!(counts, [count, count], "{name}");
+        }
+    }
+}
