@@ -592,6 +592,27 @@ mod with_shared {
         }
     }
 
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn methods_that_one_runtime_inlines_are_neither_gone_nor_new() {
+        let names = ["net9-external", "net10-same-program"];
+        let facts = names.map(|name| facts_of(&corpus::known(name).bytes()));
+        for (old, new) in [(0, 1), (1, 0)] {
+            let [old, new] = [old, new].map(|at| std::slice::from_ref(&facts[at]));
+            let report = DiffReport::new(old, new, DiffOptions::default());
+            let cpu = old_and_new(&report, Subject::Cpu).unwrap();
+            let least = cpu.0.max(cpu.1) * 0.02;
+            let alone: Vec<_> = report
+                .rows
+                .iter()
+                .filter(|row| matches!(row.key.subject, Subject::Method | Subject::MethodTotal))
+                .filter(|row| row.old.min(row.new) == 0.0 && row.old.max(row.new) > least)
+                .map(|row| (&row.key.name, row.old, row.new))
+                .collect();
+            assert_eq!(alone, [], "{}", report.verdict);
+        }
+    }
+
     // Compares the shop with its eight planted problems and with all of them repaired. For two
     // problems (queries, the heap) there are no events, and one (a slow service) changes nothing.
     #[test]

@@ -96,6 +96,7 @@ const ORDER: &[&[&str]] = &[
         "diff::work",
     ],
     &["diff::measured", "diff::row", "diff::startup"],
+    &["diff::inlined"],
     &["diff::async_names", "diff::cut", "diff::per", "diff::side", "diff::stands_out"],
     &["diff::lacking", "diff::pass"],
     &["diff::candidates"],

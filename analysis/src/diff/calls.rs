@@ -5,7 +5,7 @@
 
 use crate::model::{Call, CallNodes, Frame, Resolved, StackHandle, Totals};
 use crate::numbering::Numbering;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Tree of the calls in which the threads of a trace ran. Callers come before their callees.
@@ -51,6 +51,50 @@ impl TraceCalls {
             calls.nodes.push(CallOfTrace { parent: number(parent), name, own: node.self_weight });
         }
         calls
+    }
+
+    /// Returns the own time of methods that `is_lacking` accepts, by the nearest caller that it does
+    /// not accept. Methods are frames that `is_method` accepts; a method whose time is not all below
+    /// such a caller is left out.
+    pub(super) fn by_nearest_caller(
+        &self,
+        is_method: &dyn Fn(&Frame) -> bool,
+        is_lacking: &dyn Fn(&Frame) -> bool,
+    ) -> BTreeMap<&str, BTreeMap<&str, u64>> {
+        // Whether each frame is a method that is lacking, and its name if it is a method.
+        let frames: Vec<(bool, Option<&str>)> = self
+            .frames
+            .iter()
+            .map(|frame| match frame.as_deref().filter(|frame| is_method(frame)) {
+                Some(frame) => (is_lacking(frame), Some(frame.text.as_str())),
+                None => (false, None),
+            })
+            .collect();
+        let mut nearest: Vec<Option<&str>> = Vec::with_capacity(self.nodes.len());
+        let mut found: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+        let mut without: Vec<&str> = Vec::new();
+        for node in &self.nodes {
+            let above = (node.parent as usize).checked_sub(1);
+            let above = above.and_then(|above| nearest.get(above)).copied().flatten();
+            match frames.get(node.name as usize).copied().unwrap_or_default() {
+                (true, Some(name)) => {
+                    nearest.push(above);
+                    match above.filter(|_| node.own > 0) {
+                        Some(caller) => {
+                            let sum = found.entry(name).or_default().entry(caller).or_default();
+                            *sum = sum.saturating_add(node.own);
+                        }
+                        None if node.own > 0 => without.push(name),
+                        None => {}
+                    }
+                }
+                (_, name) => nearest.push(name),
+            }
+        }
+        for name in without {
+            found.remove(name);
+        }
+        found
     }
 
     /// Returns the depth of each node. Children of the root have depth 1.
@@ -259,6 +303,19 @@ mod tests {
             })
             .collect();
         assert_eq!(rows, [(0, "a", [0, 0]), (1, "b", [5, 0]), (1, "c", [0, 7])]);
+    }
+
+    #[test]
+    fn the_time_of_methods_that_are_lacking_is_their_nearest_caller_s() {
+        let lacking = |names: &'static [&'static str]| {
+            move |frame: &Frame| names.contains(&frame.text.as_str())
+        };
+        let calls = chain(["a", "b", "c"].map(str::to_owned).into_iter(), 5);
+        let by_caller = |names| calls.by_nearest_caller(&|_| true, &lacking(names));
+        assert_eq!(by_caller(&["c"]), BTreeMap::from([("c", BTreeMap::from([("b", 5)]))]));
+        assert_eq!(by_caller(&["b", "c"]), BTreeMap::from([("c", BTreeMap::from([("a", 5)]))]));
+        assert_eq!(by_caller(&["a", "b", "c"]), BTreeMap::new());
+        assert_eq!(by_caller(&["a"]), BTreeMap::new());
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod candidates;
 mod condition;
 mod cut;
 mod extent;
+mod inlined;
 mod judge;
 mod lacking;
 mod measured;

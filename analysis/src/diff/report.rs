@@ -2,6 +2,7 @@
 
 use super::async_names;
 use super::candidates::candidates;
+use super::inlined::inlined;
 use super::judge::{Judged, judge};
 use super::lacking::{UnnamedShare, is_on_both, not_recorded};
 use super::measured::MeasuredTrace;
@@ -18,6 +19,7 @@ use crate::fact::comparison::{
 use crate::sorted::SortFew;
 use crate::words;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Minimum change in percent of a finding, unless the user sets another.
 const MIN_CHANGE_PERCENT: f64 = 3.0;
@@ -98,7 +100,11 @@ impl DiffReport {
         let (names_of_old, names_of_new) = (names(old), names(new));
         let unnamed = UnnamedShare::new(&names_of_old, &names_of_new);
         let merged = unnamed.merged();
-        let [before, after] = [old, new].map(|traces| SideTraces::new(traces, per, &merged));
+        // Without names, no method is known to be lacking.
+        let is_named = unnamed.side.is_none() && merged.is_empty();
+        let inlined = if is_named { inlined(old, new, per) } else { BTreeSet::new() };
+        let [before, after] =
+            [old, new].map(|traces| SideTraces::new(traces, per, &merged, &inlined));
         let (mut candidates, alone) = candidates(&before, &after, unnamed.side);
         let mut not_compared = not_recorded(&alone, &before);
         not_compared.extend(unnamed.not_compared());

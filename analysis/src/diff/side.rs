@@ -1,5 +1,6 @@
 //! The traces of one side of a comparison, and their divisors.
 
+use super::inlined::join;
 use super::measured::{Measured, MeasuredTrace};
 use super::recorded::Keywords;
 use super::statistic::mean;
@@ -37,7 +38,8 @@ type Rows = BTreeMap<DiffKey, Measured>;
 /// The traces of one side, and their divisors.
 pub(super) struct SideTraces<'f> {
     pub(super) traces: &'f [MeasuredTrace],
-    /// Rows of each trace. Methods of a module that has no names on one side are one row.
+    /// Rows of each trace. Methods of a module that has no names on one side are one row, and
+    /// methods that the other side has inlined are part of their callers.
     rows: Vec<Cow<'f, Rows>>,
     per: Per,
     units: BTreeMap<&'f str, &'f str>,
@@ -49,11 +51,21 @@ impl<'f> SideTraces<'f> {
         traces: &'f [MeasuredTrace],
         per: Per,
         merged: &BTreeSet<&str>,
+        inlined: &BTreeSet<&str>,
     ) -> SideTraces<'f> {
         let units = traces.iter().flat_map(|trace| &trace.units);
         SideTraces {
             traces,
-            rows: traces.iter().map(|trace| merged_rows(trace, merged)).collect(),
+            rows: traces
+                .iter()
+                .map(|trace| {
+                    let mut rows = merged_rows(trace, merged);
+                    if !inlined.is_empty() {
+                        join(rows.to_mut(), trace, inlined);
+                    }
+                    rows
+                })
+                .collect(),
             per,
             units: units.map(|(name, unit)| (name.as_str(), unit.as_str())).collect(),
             keywords: Keywords::sum(traces.iter().map(|trace| &trace.keywords)),
