@@ -472,10 +472,7 @@ fn what_was_allocated_stands_on_its_stack_where_a_format_has_no_labels() {
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap();
     let page = String::from_utf8(out).unwrap();
-    assert!(
-        page.contains("<title>new N.Small (1,000 bytes, 97.09 %, 1 samples)</title>"),
-        "{page}"
-    );
+    assert!(page.contains("<title>new N.Small (1,000 bytes, 97.09 %, 1 sample)</title>"), "{page}");
 }
 
 /// Returns sums, class and visibility of a flame graph's frame, and its sums with all waits.
@@ -511,13 +508,13 @@ fn a_flame_graph_shows_what_ran_and_what_waited_at_a_click() {
         String::from_utf8(converted(&bytes, "svg", &ConvertOptions::default()).unwrap()).unwrap();
     // A runs for one of five periods, and is the whole graph of running time.
     let (sums, class, is_drawn, all) = drawn(&page, "N.T.A");
-    assert_eq!((&*sums, is_drawn), ("(0.000 ms, 100.00 %, 1 samples)", true));
+    assert_eq!((&*sums, is_drawn), ("(0.000 ms, 100.00 %, 1 sample)", true));
     assert!(class.starts_with('m'));
     assert_eq!(all.unwrap(), "0.0000 40.0000 (0.000 ms, 40.00 %, 2 samples)");
     let (_, class, is_drawn, all) = drawn(&page, "N.T.Waits");
     assert_eq!((&*class, is_drawn), ("w", false));
     assert_eq!(all.unwrap(), "40.0000 60.0000 (0.000 ms, 60.00 %, 3 samples)");
-    assert!(page.contains(">1 CPU samples of what ran, 0.000 ms of wall time"), "{page}");
+    assert!(page.contains(">1 CPU sample of what ran, 0.000 ms of wall time"), "{page}");
     assert!(page.contains("waiting: 0.000 ms, 4 samples, not shown"), "{page}");
     assert!(page.contains("prefers-color-scheme: dark"));
     // If nothing ran, the graph shows waits, and has no switch.

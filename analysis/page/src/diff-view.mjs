@@ -1,6 +1,6 @@
 // The page of `nettrace diff`: findings, and a flame graph of both sides.
 import { el, entitle, replace, say } from './dom.mjs';
-import { formatBytes, formatCount, formatDecimal, formatNanos, formatPercent } from './format.mjs';
+import { countOf, formatBytes, formatCount, formatDecimal, formatNanos, formatPercent } from './format.mjs';
 import { flameGraph } from './flame.mjs';
 import { TreeBuilder } from './calls.mjs';
 import { shortText } from './frames.mjs';
@@ -79,9 +79,12 @@ function sideOf(trace, own, other, isNew) {
 export function diffPage(trace) {
   const { diff } = trace;
   entitle('nettrace diff');
-  const counted = (number, word) => number > 0 && `${formatCount(number)} ${word}`;
   const side = (word, row, names) => {
-    const counts = [counted(row.samples, 'samples'), counted(row.requests, 'requests'), counted(row.lost, 'events lost')];
+    const counts = [
+      row.samples > 0 && countOf(row.samples, 'sample'),
+      row.requests > 0 && countOf(row.requests, 'request'),
+      row.lost > 0 && countOf(row.lost, 'event lost', 'events lost'),
+    ];
     return [word, `${names.join(', ')}: ${[formatNanos(row.duration_ns), ...counts.filter(Boolean)].join(', ')}`];
   };
   replace(document.getElementById('top'), el('h1', null, 'What changed'), el('p', null, `sums are per ${diff.per}: ${diff.per_reason}`));

@@ -65,7 +65,7 @@ export function gcView(trace, route, range, extent, go) {
       range: shown,
       kind: 'bars',
       unit: formatNanos,
-      label: `Pauses of ${totals.count} collections, the longest ${formatNanos(totals.max)}`,
+      label: `Pauses of ${countOf(totals.count, 'collection')}, the longest ${formatNanos(totals.max)}`,
     }),
     byGeneration.length > 0 && [
       el('h3', null, 'Heap size by generation, after each collection'),

@@ -224,7 +224,7 @@ export function heapView(trace, route, range, extent, go) {
       ['Bytes', formatBytes(report.bytes), 'heap-bytes', report.bytes],
       [
         'Reachable',
-        `${formatBytes(report.reachable_bytes)}, ${formatCount(report.reachable_objects)} objects`,
+        `${formatBytes(report.reachable_bytes)}, ${countOf(report.reachable_objects, 'object')}`,
         'heap-reachable',
         report.reachable_bytes,
       ],

@@ -1,5 +1,6 @@
 // The lanes of the time line.
 import {
+  countOf,
   formatNanos,
   formatBytes,
   formatCount,
@@ -174,12 +175,12 @@ export function lanesOf(trace) {
   line(
     'Pool workers',
     (pool?.workers || []).map((point) => ({ at: point.ts_ns, value: point.last })),
-    (value) => `${formatCount(value)} workers`,
+    (value) => countOf(value, 'worker'),
     'pool',
   );
   const queue = (pool?.queue || []).map((point) => ({ at: point.ts_ns, value: point.last }));
   const counter = queue.length ? null : queueCounter(trace);
-  line('Pool queue', queue.length ? queue : pointsOf(counter), (value) => `${formatCount(value)} items`, 'pool');
+  line('Pool queue', queue.length ? queue : pointsOf(counter), (value) => countOf(value, 'item'), 'pool');
   busy('JIT', 'JIT', 'jit', (value) => `${formatDecimal(value, 2)} threads compile`, 'jit');
   // The lane shows HTTP requests, each once, or activities if there are no requests.
   const what = trace.column('requests.t').length ? 'requests' : 'activities';
@@ -188,7 +189,7 @@ export function lanesOf(trace) {
   );
   const counted = occurrences(trace, what, null);
   if (begun.length) {
-    const all = what === 'requests' ? requestsText(trace, counted.count) : `${formatCount(counted.count)} activities`;
+    const all = what === 'requests' ? requestsText(trace, counted.count) : countOf(counted.count, 'activity', 'activities');
     lanes.push({
       name: what === 'requests' ? 'Requests' : 'Activities',
       staysFolded: true,
@@ -223,10 +224,10 @@ function requestsText(trace, count) {
   const sum = (direction) =>
     (trace.reports.http?.activities || []).filter((row) => row.direction === direction).reduce((all, row) => all + row.started, 0);
   const [came, went] = [sum('in'), sum('out')];
-  if (came + went !== count) return `${formatCount(count)} HTTP requests`;
+  if (came + went !== count) return countOf(count, 'HTTP request');
   return [
-    came > 0 && `${formatCount(came)} HTTP requests came in`,
-    went > 0 && `${formatCount(went)} ${came > 0 ? '' : 'HTTP requests '}went out`,
+    came > 0 && `${countOf(came, 'HTTP request')} came in`,
+    went > 0 && `${came > 0 ? formatCount(went) : countOf(went, 'HTTP request')} went out`,
   ]
     .filter(Boolean)
     .join(', ');

@@ -206,7 +206,7 @@ function certaintyText(report) {
       ? 'This runtime does not tell managed from native code: what is no known wait, native call or idle thread ' +
         'counts as managed code that ran. '
       : '';
-  const parted = shown.length < 2 ? '' : `Of ${formatCount(report.samples)} samples ${shown.join(', ')}.`;
+  const parted = shown.length < 2 ? '' : `Of ${countOf(report.samples, 'sample')} ${shown.join(', ')}.`;
   return untold + parted || null;
 }
 

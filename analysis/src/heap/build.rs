@@ -351,11 +351,18 @@ fn ranges(gathered: &DumpInProgress) -> Vec<(u64, u64, HeapGeneration)> {
     kept
 }
 
+/// Name of the module with the runtime's own types.
+const CORE_LIBRARY: &str = "System.Private.CoreLib";
+/// Text in place of a module's name that the trace does not have.
+const NO_NAME: &str = "(no name)";
+
 /// Replaces type ids by types, and joins types that have the same name and module.
 fn name_types(dump: &mut HeapDump, gathered: &mut DumpInProgress, rows: &TypeRows, model: &Model) {
     let names = TypeNames::new(rows, gathered.process, model);
     let process = model.process(gathered.process);
     let ticks = u64::MAX;
+    // Sessions that record no modules name none, but each knows where its strings come from.
+    let core = names.module_of("System.String");
     let mut places = Numbering::default();
     let mut merged: Vec<u32> = Vec::with_capacity(gathered.type_ids.len());
     for id in &gathered.type_ids {
@@ -364,7 +371,8 @@ fn name_types(dump: &mut HeapDump, gathered: &mut DumpInProgress, rows: &TypeRow
         let module = match module {
             Some(module) => HeapName::known(&*module.name),
             None if module_id == 0 => HeapName::known(""),
-            None => HeapName::unknown(format!("{module_id:#x}")),
+            None if Some(module_id) == core => HeapName::known(CORE_LIBRARY),
+            None => HeapName::unknown(NO_NAME),
         };
         let (stored_name, is_described) = match names.stored(*id) {
             Some(stored) => (stored, true),

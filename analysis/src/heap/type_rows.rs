@@ -169,6 +169,12 @@ impl<'a> TypeNames<'a> {
         names
     }
 
+    /// Returns the id of the module that has a type of this name; `None` if no module has it.
+    pub(super) fn module_of(&self, name: &str) -> Option<u64> {
+        let mut rows = self.rows.into_iter().flat_map(|rows| rows.values());
+        rows.find(|row| row.name == name).map(|row| row.module_id).filter(|id| *id != 0)
+    }
+
     /// Learns the full names of generic arguments from the name of a type that has them.
     fn learn_arguments(&mut self, name: &str, parameters: &[u64], depth: usize) {
         let Some(rows) = self.rows.filter(|_| depth < DEPTH) else { return };

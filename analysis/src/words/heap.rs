@@ -76,6 +76,7 @@ fn after_colon(holder: &HeapHolder) -> String {
         elements if holder.type_name == holder.element_type => {
             format!("{} {type_name}", count(elements))
         }
+        1 => format!("{} of 1 entry", with_article(&type_name)),
         elements => format!("{} of {} entries", with_article(&type_name), count(elements)),
     };
     format!(": {through}{what}")

@@ -178,6 +178,7 @@ impl Page<'_, '_> {
         escape(&mut text, title);
         let left_out = match boxes.left_out {
             0 => String::new(),
+            1 => "; 1 frame below 0.01 % is left out".to_owned(),
             count => format!("; {} frames below 0.01 % are left out", units::count(count)),
         };
         text.push_str("</text>\n<text class=\"about\" id=\"about\" x=\"8\" y=\"38\"");
@@ -209,14 +210,18 @@ impl Page<'_, '_> {
 
     /// Returns a line that says what the widths of frames mean.
     fn about(&self, (weight, samples): Sums, what: &str) -> String {
-        let (weight, samples) = (self.weight(weight), units::count(samples));
+        let weight = self.weight(weight);
         match self.kind {
             Kind::Cpu => {
                 let clock = self.clock.name();
-                format!("{samples} CPU samples{what}, {weight} of {clock} summed over threads")
+                let samples = units::counted(samples, "CPU sample");
+                format!("{samples}{what}, {weight} of {clock} summed over threads")
             }
-            Kind::Heap => format!("Kept alive by what stands above: {samples} objects, {weight}"),
-            kind => format!("{}: {samples} samples, {weight}", kind.name()),
+            Kind::Heap => {
+                let objects = units::counted(samples, "object");
+                format!("Kept alive by what stands above: {objects}, {weight}")
+            }
+            kind => format!("{}: {}, {weight}", kind.name(), units::counted(samples, "sample")),
         }
     }
 
@@ -245,7 +250,7 @@ impl Page<'_, '_> {
             return;
         }
         let waiting =
-            format!("waiting: {}, {} samples", self.weight(weight), units::count(samples));
+            format!("waiting: {}, {}", self.weight(weight), units::counted(samples, "sample"));
         let (switch, hidden) = match self.graph.has_more() {
             true => (
                 " id=\"waiting\" role=\"switch\" tabindex=\"0\" aria-checked=\"false\"",
@@ -263,7 +268,7 @@ impl Page<'_, '_> {
     fn weight(&self, weight: u64) -> String {
         match self.kind.unit() {
             WeightUnit::Nanoseconds => format!("{} ms", units::duration_in_ms(weight)),
-            WeightUnit::Bytes => format!("{} bytes", units::count(weight)),
+            WeightUnit::Bytes => units::counted(weight, "byte"),
             WeightUnit::Count => units::count(weight),
         }
     }
@@ -273,9 +278,9 @@ impl Page<'_, '_> {
         let whole = u128::from(whole);
         let share = u128::from(weight).saturating_mul(20_000).saturating_add(whole);
         let share = share.checked_div(whole.saturating_mul(2)).unwrap_or(0);
-        let (weight, samples) = (self.weight(weight), units::count(samples));
-        let what = if self.kind == Kind::Heap { "objects" } else { "samples" };
-        format!("({weight}, {}.{:02} %, {samples} {what})", share / 100, share % 100)
+        let what = if self.kind == Kind::Heap { "object" } else { "sample" };
+        let (weight, samples) = (self.weight(weight), units::counted(samples, what));
+        format!("({weight}, {}.{:02} %, {samples})", share / 100, share % 100)
     }
 
     fn frame(&mut self, placed: &Placed, names: &Names<'_, '_>) -> io::Result<()> {

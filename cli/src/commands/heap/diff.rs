@@ -87,9 +87,9 @@ fn text(args: &HeapDiffArgs, diff: &HeapDiff, context: &mut Context<'_>) -> io::
     first_sentences(diff.sentences().into_iter(), context)?;
     let strong = context.style.strong();
     let line = format!(
-        "{} → {} objects, {} → {}",
+        "{} → {}, {} → {}",
         units::count(diff.old.objects),
-        units::count(diff.new.objects),
+        units::counted(diff.new.objects, "object"),
         units::bytes(diff.old.bytes),
         units::bytes(diff.new.bytes),
     );

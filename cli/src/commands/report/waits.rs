@@ -38,7 +38,8 @@ pub(super) fn text(rows: usize, report: &WaitsReport, context: &mut Context<'_>)
     ])?;
     wait_totals(context, &report.totals, "")?;
     if report.idle > 0 {
-        let line = format!("{} of those that are not over are idle", units::count(report.idle));
+        let are = if report.idle == 1 { "is" } else { "are" };
+        let line = format!("{} of those that are not over {are} idle", units::count(report.idle));
         prose(context, &Paint::default(), &line)?;
     }
     Ok(())
