@@ -1,6 +1,11 @@
 //! Requests for the events that a report needs.
 
+use nettrace_parser::Event;
+use nettrace_parser::view::KnownProvider;
 use std::fmt;
+
+/// Name of the native runtime's provider.
+const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 
 /// A provider to record. `Display` writes `PROVIDER:KEYWORDS:LEVEL`, and `:ARGUMENTS` if
 /// there are any, as for `--providers`.
@@ -32,7 +37,7 @@ impl Recording {
 
     /// Returns a request for events of the native runtime.
     pub const fn runtime(keywords: u64, level: u8) -> Recording {
-        Recording::new("Microsoft-Windows-DotNETRuntime", keywords, level)
+        Recording::new(RUNTIME, keywords, level)
     }
 
     /// Sets the arguments.
@@ -54,6 +59,42 @@ impl fmt::Display for Recording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{:#x}:{}", self.provider, self.keywords, self.level)?;
         if self.arguments.is_empty() { Ok(()) } else { write!(f, ":{}", self.arguments) }
+    }
+}
+
+/// Keywords of the runtime's provider that were on when a trace was recorded, as far as its events
+/// show.
+#[derive(Debug, Clone, Copy)]
+pub struct SeenKeywords {
+    /// Most verbose level among the events of each keyword, by bit; 0 without an event.
+    levels: [u32; u64::BITS as usize],
+}
+
+impl Default for SeenKeywords {
+    fn default() -> SeenKeywords {
+        SeenKeywords { levels: [0; u64::BITS as usize] }
+    }
+}
+
+impl SeenKeywords {
+    /// Adds the keyword of an event. An event with several keywords does not show which of them was
+    /// on.
+    pub(crate) fn add(&mut self, event: &Event<'_>) {
+        let keywords = event.keywords();
+        if event.known_provider() != KnownProvider::Runtime || !keywords.is_power_of_two() {
+            return;
+        }
+        if let Some(level) = self.levels.get_mut(keywords.trailing_zeros() as usize) {
+            *level = event.level().max(*level);
+        }
+    }
+
+    /// Returns whether all that a recording asks for was on.
+    pub fn contain(&self, recording: &Recording) -> bool {
+        let is_runtime = recording.provider == RUNTIME && recording.keywords != 0;
+        let mut wanted =
+            (0..u64::BITS).zip(&self.levels).filter(|(bit, _)| recording.keywords >> bit & 1 == 1);
+        is_runtime && wanted.all(|(_, level)| *level >= u32::from(recording.level))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Subjects: what the events of a trace are about, such as collections.
 
 use crate::report::{
-    Activities, Alloc, Contention, Counters, Exceptions, Gc, Jit, Logs, Report, Sql, Tasks,
-    ThreadPool, TopNOptions, Waits,
+    Activities, Alloc, Contention, Counters, Exceptions, Gc, Jit, Loader, Logs, RUNTIME_STARTS,
+    Report, Sql, Startup, Tasks, ThreadPool, TopNOptions, Waits,
 };
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -20,6 +20,8 @@ pub(crate) enum TraceSubject {
     Waits,
     ThreadPool,
     Jit,
+    Startup,
+    Loader,
     Tasks,
     Activities,
     Sql,
@@ -28,6 +30,12 @@ pub(crate) enum TraceSubject {
 }
 
 impl TraceSubject {
+    /// Returns whether the subject is part of what a trace is said to contain. Most traces have a
+    /// start and load assemblies.
+    pub(crate) fn is_content(self) -> bool {
+        !matches!(self, TraceSubject::Startup | TraceSubject::Loader)
+    }
+
     /// Returns the name of the report about the subject; `None` if there is no such report.
     pub(crate) fn report(self) -> Option<&'static str> {
         Some(match self {
@@ -40,6 +48,8 @@ impl TraceSubject {
             TraceSubject::Waits => Waits::NAME,
             TraceSubject::ThreadPool => ThreadPool::NAME,
             TraceSubject::Jit => Jit::NAME,
+            TraceSubject::Startup => Startup::NAME,
+            TraceSubject::Loader => Loader::NAME,
             TraceSubject::Tasks => Tasks::NAME,
             TraceSubject::Activities => Activities::NAME,
             TraceSubject::Sql => Sql::NAME,
@@ -58,6 +68,8 @@ impl TraceSubject {
             (KnownProvider::Runtime, 81) => TraceSubject::Contention,
             (KnownProvider::Runtime, 301) => TraceSubject::Waits,
             (KnownProvider::Runtime, 143) => TraceSubject::Jit,
+            (KnownProvider::Runtime, RUNTIME_STARTS) => TraceSubject::Startup,
+            (KnownProvider::Runtime, 152..=155 | 291) => TraceSubject::Loader,
             (KnownProvider::Runtime, 50..=57) => TraceSubject::ThreadPool,
             (KnownProvider::Tasks, 7..=11) => TraceSubject::Tasks,
             (KnownProvider::Other, 53)

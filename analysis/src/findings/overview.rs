@@ -188,5 +188,11 @@ impl Overviewed {
             (TraceSubject::Counters, self.counters.used),
         ];
         self.subjects.extend(counts.into_iter().filter(|(_, count)| *count > 0));
+        // The report of the start has more than its first event: what was compiled and loaded.
+        let of = |subject| self.subjects.get(&subject).copied().unwrap_or(0);
+        let started = of(TraceSubject::Jit).saturating_add(of(TraceSubject::Loader));
+        if self.subjects.remove(&TraceSubject::Startup).is_some() && started > 0 {
+            self.subjects.insert(TraceSubject::Startup, started);
+        }
     }
 }

@@ -3,7 +3,7 @@
 pub(super) use crate::document::SCHEMA;
 pub use crate::model::Moment;
 use crate::model::{Model, Resolved, ThreadState};
-pub use crate::recording::Recording;
+pub use crate::recording::{Recording, SeenKeywords};
 use nettrace_parser::Event;
 
 /// Computes a plain struct from the events of a trace. A [`ReportPass`](super::ReportPass) calls

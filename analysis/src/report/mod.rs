@@ -87,7 +87,7 @@ pub use alloc::{
     ObjectKind,
 };
 pub use contention::{Contention, ContentionReport, Lock, OpenLockWait};
-pub use contract::{Moment, Recording, Report, ReportInput};
+pub use contract::{Moment, Recording, Report, ReportInput, SeenKeywords};
 pub use counters::{
     CounterBase, CounterKind, CounterPoint, CounterSeries, Counters, CountersReport, OtherInterval,
 };
@@ -125,6 +125,7 @@ pub use stack_rows::StackRow;
 #[cfg(feature = "page")]
 pub(crate) use stack_rows::is_dispatch;
 pub(crate) use stack_rows::{guessed_of, shared_frames};
+pub(crate) use startup::RUNTIME_STARTS;
 pub use startup::{Startup, StartupReport};
 pub use stuck::StuckThread;
 pub(crate) use stuck::StuckThreads;

@@ -1,5 +1,6 @@
 //! Reading a trace for reports.
 
+use super::contract::SeenKeywords;
 use super::endpoints;
 #[cfg(feature = "serde")]
 use super::outcome::OutcomeReport;
@@ -50,6 +51,9 @@ pub struct Reported<O> {
     /// and states. 0 if the trace was recorded without such events.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub events: u64,
+    /// Keywords that events for the reports show to have been on.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub keywords: SeenKeywords,
     /// Number of CPU samples that filters of threads and times leave out.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub refused_samples: u64,
@@ -76,9 +80,15 @@ impl<R: Reports> ReportPass<R> {
         };
         let uses_events = inputs.iter().any(|input| input.has_events());
         let names_endpoints = inputs.iter().any(|input| input.has_samples());
-        let uses = UsesByType::default();
         ReportPass {
-            observer: ReportObserver { reports, uses_events, names_endpoints, uses, about: 0 },
+            observer: ReportObserver {
+                reports,
+                uses_events,
+                names_endpoints,
+                uses: UsesByType::default(),
+                about: 0,
+                keywords: SeenKeywords::default(),
+            },
             analysis,
         }
     }
@@ -125,7 +135,7 @@ impl<R: Reports> ReportPass<R> {
 
     /// Ends the trace and computes the reports.
     pub fn finish(self) -> Reported<R::Outputs> {
-        let ReportObserver { reports, about, .. } = self.observer;
+        let ReportObserver { reports, about, keywords, .. } = self.observer;
         let inputs = reports.inputs();
         let finished = self.analysis.finish_alone();
         let no_samples = Profile::default();
@@ -135,7 +145,15 @@ impl<R: Reports> ReportPass<R> {
         let counts = inputs.into_iter().map(|input| resolving.count(input));
         let events = counts.fold(about, u64::saturating_add);
         let (outcome, refused_samples) = (finished.outcome, finished.profile.refused());
-        Reported { output, outcome, events, refused_samples, coverage, model: finished.model }
+        Reported {
+            output,
+            outcome,
+            events,
+            keywords,
+            refused_samples,
+            coverage,
+            model: finished.model,
+        }
     }
 }
 
@@ -148,6 +166,7 @@ struct ReportObserver<R: Reports> {
     uses: UsesByType<R::Interest>,
     /// Number of events that reports are about.
     about: u64,
+    keywords: SeenKeywords,
 }
 
 /// Uses of the events of one type.
@@ -183,8 +202,10 @@ impl<R: Reports> Observer for ReportObserver<R> {
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let uses =
-            self.uses.look_up(event, |event| Uses::new(&self.reports, self.names_endpoints, event));
+        let uses = self.uses.look_up(event, |event| {
+            self.keywords.add(event);
+            Uses::new(&self.reports, self.names_endpoints, event)
+        });
         if uses.may_name_endpoint
             && let Some(endpoint) = endpoints::name_of(event, moment)
         {
@@ -216,7 +237,7 @@ impl<I> Default for UsesByType<I> {
 
 impl<I: Copy> UsesByType<I> {
     #[inline]
-    fn look_up(&mut self, event: &Event<'_>, ask: impl Fn(&Event<'_>) -> Uses<I>) -> Uses<I> {
+    fn look_up(&mut self, event: &Event<'_>, ask: impl FnOnce(&Event<'_>) -> Uses<I>) -> Uses<I> {
         let Some(metadata) = event.metadata() else { return ask(event) };
         let (id, serial) = (metadata.id as usize, metadata.serial());
         match self.0.get(id) {

@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 const FIRST_NANOS: i64 = 1_000_000_000;
 /// Id of the first event of a runtime, which is in a trace only if the session exists before the
 /// process runs.
-const RUNTIME_STARTS: u32 = 187;
+pub(crate) const RUNTIME_STARTS: u32 = 187;
 
 /// Computes a [`StartupReport`].
 #[derive(Debug)]

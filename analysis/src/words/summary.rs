@@ -8,7 +8,8 @@ const MAX_NAMED_SOURCES: usize = 2;
 /// Lists the contents of a trace: `CPU samples, exceptions and activities`. `sources` are the names
 /// of the program's own EventSources.
 pub(crate) fn contents(subjects: impl Iterator<Item = TraceSubject>, sources: &[&str]) -> String {
-    let names = subjects.map(|subject| subject.text().0.to_owned());
+    let contents = subjects.filter(|subject| subject.is_content());
+    let names = contents.map(|subject| subject.text().0.to_owned());
     let names: Vec<String> = names.chain(own_events(sources)).collect();
     match names.split_last() {
         None => "no events that a report uses".to_owned(),
@@ -34,7 +35,8 @@ impl TraceSubject {
         self.text().1
     }
 
-    /// Returns the subject's name in a list, and what its report shows (empty without a report).
+    /// Returns the subject's name in a list, and what its report shows; empty for a
+    /// subject that is not listed, or has no report.
     fn text(self) -> (&'static str, &'static str) {
         match self {
             TraceSubject::Cpu => ("CPU samples", "where time went"),
@@ -46,6 +48,8 @@ impl TraceSubject {
             TraceSubject::Waits => ("waits", "where threads waited"),
             TraceSubject::ThreadPool => ("the thread pool", "workers and starvation"),
             TraceSubject::Jit => ("compiled methods", "what was compiled"),
+            TraceSubject::Startup => ("", "how the program started: time to Main, compilation"),
+            TraceSubject::Loader => ("", "which assemblies were loaded, and searched for"),
             TraceSubject::Tasks => ("tasks", "what was scheduled and awaited"),
             TraceSubject::Activities => ("activities", "requests and how long they took"),
             TraceSubject::Sql => ("SQL commands", "which statements ran, and for which requests"),

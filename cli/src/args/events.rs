@@ -1,6 +1,7 @@
 //! The command line of `nettrace events`.
 
 use super::{InputArgs, ThreadArgs};
+use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use nettrace_export::{
     Detail, EventForm, EventPattern, FilterOptions, GRAMMAR, Predicate, ProviderPattern, TimeRange,
@@ -171,6 +172,9 @@ impl EventFilterArgs {
     }
 }
 
+/// Refusal of `--utc` with CSV.
+const NO_UTC_IN_CSV: &str = "--utc is for text: csv has the time in nanoseconds since the session's start, and nettrace info when that was";
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EventFormat {
     #[default]
@@ -186,6 +190,11 @@ impl EventFormat {
             EventFormat::Ndjson => EventForm::Ndjson,
             EventFormat::Csv => EventForm::Csv,
         }
+    }
+
+    /// Refuses `--utc` in CSV, whose column of times has one meaning.
+    pub(crate) fn check_utc(self, is_utc: bool) -> Result<(), Failure> {
+        if is_utc && self == EventFormat::Csv { Err(Failure::usage(NO_UTC_IN_CSV)) } else { Ok(()) }
     }
 }
 

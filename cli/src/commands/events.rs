@@ -1,6 +1,6 @@
 //! `nettrace events`: writes each event as a line.
 
-use crate::args::{BigInts, EventFormat, EventsArgs, Order};
+use crate::args::{BigInts, EventsArgs, Order};
 use crate::context::{Context, failed};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -12,12 +12,8 @@ use nettrace_parser::{Error, Event, Reader, Visit, parallel};
 use std::io;
 use std::ops::ControlFlow;
 
-const NO_UTC_IN_CSV: &str = "--utc is for text: csv has the time in nanoseconds since the session's start, and nettrace info when that was";
-
 pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    if args.utc && args.format == EventFormat::Csv {
-        return Err(Failure::usage(NO_UTC_IN_CSV));
-    }
+    args.format.check_utc(args.utc)?;
     let mut trace = context.open(&args.input)?;
     // An unreadable trace fails before anything is written.
     trace.reader.trace().map(drop).map_err(|error| Failure::read(&trace.file, &error, 0))?;

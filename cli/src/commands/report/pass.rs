@@ -12,7 +12,7 @@ use crate::{recommended, table};
 use clap::Args;
 use nettrace_analysis::AnalysisOptions;
 use nettrace_analysis::model::NamesAdvice;
-use nettrace_analysis::report::{Recording, Report, ReportInput, ReportPass};
+use nettrace_analysis::report::{Recording, Report, ReportInput, ReportPass, SeenKeywords};
 use nettrace_export::units::counted;
 use nettrace_parser::Event;
 use serde::Serialize;
@@ -147,6 +147,7 @@ where
         has_events,
         refused_samples: reported.refused_samples,
         record: R::RECORD,
+        keywords: reported.keywords,
         input: R::INPUT,
         advice: reported.coverage.advice(ended.is_complete),
         unused: &unused,
@@ -177,6 +178,7 @@ struct Shown<'a> {
     /// Number of samples that filters leave out.
     refused_samples: u64,
     record: &'static [Recording],
+    keywords: SeenKeywords,
     input: ReportInput,
     advice: Option<NamesAdvice>,
     unused: &'a [String],
@@ -206,13 +208,21 @@ impl Shown<'_> {
         matches!(self.input, ReportInput::Samples | ReportInput::SamplesOfThreads)
     }
 
-    /// Warns that the trace has nothing for the report, with providers to record, or that the
-    /// filter leaves no samples.
+    /// Warns that the trace has nothing for the report, with providers to record unless they were
+    /// recorded, or that the filter leaves no samples.
     fn advise(&self, context: &mut Context<'_>) {
         let what = if self.is_of_samples() { "CPU samples" } else { "events for this report" };
         if self.is_of_samples() && self.refused_samples > 0 {
             let samples = counted(self.refused_samples, "CPU sample");
             let message = format!("{}: the filter leaves none of {samples}", self.file);
+            context.messages.warning(&message);
+            return;
+        }
+        if let Some(on) = self.record.iter().find(|recording| self.keywords.contain(recording)) {
+            let message = format!(
+                "{}: the trace has no {what}, though {on} was recorded: none came",
+                self.file
+            );
             context.messages.warning(&message);
             return;
         }

@@ -39,6 +39,7 @@ use std::time::{Duration, Instant};
 const LOSS_REPORT_INTERVAL: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    args.format.check_utc(args.utc)?;
     let shows_names = args.shape.shows_names(args.format, args.stacks);
     let (config, visible) = config(args, shows_names)?;
     for warning in request::warnings(&config) {
