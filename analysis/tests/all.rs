@@ -11,6 +11,7 @@ mod common;
 mod consumers_heaps;
 mod consumers_stacks;
 mod consumers_timelines;
+mod costs;
 mod counters_apart;
 mod diff;
 mod diff_limits;

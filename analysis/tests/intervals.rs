@@ -211,7 +211,8 @@ fn blocks(bytes: &[u8]) -> [Blocks; 2] {
     let spread = |of: fn(&ExceptionType) -> &Spread| {
         types.iter().fold((0, 0), |sum: Sum, row| (sum.0 + of(row).count, sum.1 + of(row).total_ns))
     };
-    let left = types.iter().map(|row| row.left_by_exception).sum();
+    // A block that throws its exception again is left, too, but by no other one.
+    let left = types.iter().map(|row| row.left_by_exception + row.rethrown_without_event).sum();
     let report = [
         spread(|row| &row.in_catch),
         (left, 0),

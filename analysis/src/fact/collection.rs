@@ -25,6 +25,8 @@ pub enum CollectionReason {
         collections: u64,
         /// Size of the heap after the last of them, in bytes.
         after_bytes: u64,
+        /// Whether an `OutOfMemoryException` was thrown.
+        is_out_of_memory: bool,
     },
     /// The heap has holes between pinned objects.
     #[non_exhaustive]

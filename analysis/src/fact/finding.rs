@@ -185,9 +185,12 @@ facts! {
             exceptions: Number,
             /// Number of exceptions that were caught and thrown again, such as by an await.
             rethrown: Option<Number>,
+            /// Number of times that exceptions were caught and thrown again without an event.
+            rethrown_without_event: Option<Number>,
             /// Exceptions a second; `None` below 10.
             rate: Option<Number>,
-            /// Time of throwing and catching in percent of the running time; `None` below 5 %.
+            /// Time of throwing and catching in percent of the running time or, if samples do not
+            /// show it, of the time; `None` below 5 %.
             throwing: Option<Number>,
             /// Number of exceptions of the most frequent type.
             of_type: Number,

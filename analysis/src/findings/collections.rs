@@ -40,7 +40,7 @@ const MIN_ALLOCATED_PER_SECOND: f64 = 104_857_600.0;
 /// Maximum number of reasons that a finding gives.
 const MAX_REASONS: usize = 2;
 
-/// Own methods that may be behind collections.
+/// Own methods that may be behind collections, and whether memory ran out.
 #[derive(Debug, Default)]
 pub(super) struct Places<'r> {
     /// The method that calls `GC.Collect`.
@@ -51,6 +51,8 @@ pub(super) struct Places<'r> {
     pub(super) busiest: Option<&'r Arc<Frame>>,
     /// The type with most allocated bytes, and the method that allocates it.
     pub(super) allocates: Option<AllocatedType>,
+    /// Whether an `OutOfMemoryException` was thrown.
+    pub(super) is_out_of_memory: bool,
 }
 
 /// Returns the finding about collections, with why they came or took long.
@@ -123,7 +125,14 @@ fn reasons(
         (None, None, None) => None,
     };
     let rows = &report.collections;
-    let all = [at_limit(rows), asked, holes(rows), growth(rows), large, survival(report)];
+    let all = [
+        at_limit(rows, places.is_out_of_memory),
+        asked,
+        holes(rows),
+        growth(rows),
+        large,
+        survival(report),
+    ];
     let mut reasons: Vec<CollectionReason> = all.into_iter().flatten().take(MAX_REASONS).collect();
     // A reason with a place comes last, because the place may be long.
     reasons.sort_by_key(CollectionReason::names_place);
@@ -234,8 +243,8 @@ fn growth(collections: &[Collection]) -> Option<CollectionReason> {
 }
 
 /// Returns whether collections came because there was no room, and left a heap of the same size
-/// each time. The first ones may still have freed much.
-fn at_limit(collections: &[Collection]) -> Option<CollectionReason> {
+/// each time, or memory ran out. The first ones may still have freed much.
+fn at_limit(collections: &[Collection], is_out_of_memory: bool) -> Option<CollectionReason> {
     let is_full = |row: &&Collection| {
         matches!(row.reason, GcReason::OutOfSpaceSmall | GcReason::OutOfSpaceLarge)
     };
@@ -244,9 +253,14 @@ fn at_limit(collections: &[Collection]) -> Option<CollectionReason> {
     let (_, late) = sizes.split_at_checked(sizes.len() / 2)?;
     let (least, most) = (*late.iter().min()?, *late.iter().max()?);
     let is_level = percent(most.saturating_sub(least), most) <= MAX_CHANGE_AT_LIMIT_PERCENT;
-    (sizes.len() >= MIN_COLLECTIONS && is_level).then(|| CollectionReason::AtLimit {
+    // A single object that is too large for any heap ends with that exception, too.
+    let has_small = collections.iter().any(|row| row.reason == GcReason::OutOfSpaceSmall);
+    let is_out_of_memory = is_out_of_memory && has_small;
+    let is_at_limit = is_out_of_memory || sizes.len() >= MIN_COLLECTIONS && is_level;
+    is_at_limit.then(|| CollectionReason::AtLimit {
         collections: sizes.len() as u64,
         after_bytes: late.last().copied().unwrap_or(most),
+        is_out_of_memory,
     })
 }
 
@@ -282,6 +296,14 @@ mod tests {
         let text = finding(&report).unwrap().text();
         let words = "4 came because there was no room, and left 100 MiB each time: the heap is";
         assert!(text.contains(words), "{text}");
+        // If memory ran out, a single collection is enough.
+        let last = GcReport { collections: report.collections.split_off(3), ..report.clone() };
+        assert_eq!(finding(&last), None);
+        let ran_out = Places { is_out_of_memory: true, ..Places::default() };
+        let text = collections(&last, &alloc, &ran_out, &own).unwrap().text();
+        let words = "1 came because there was no room, and left 100 MiB, until an OutOfMemory";
+        assert!(text.contains(words), "{text}");
+        report.collections.extend(last.collections);
         // A heap that the last collections empty has room, and so has one that need not ask.
         report.collections[3].heap_after_bytes = Some(20 << 20);
         assert_eq!(finding(&report), None);

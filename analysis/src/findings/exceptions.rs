@@ -43,28 +43,44 @@ pub(super) fn exceptions(
     let again = report.types.iter().fold(0_u64, |sum, row| {
         sum.saturating_add(row.rethrown).saturating_add(thrown_again(&row.stacks))
     });
+    let unseen =
+        report.types.iter().fold(0_u64, |sum, row| sum.saturating_add(row.rethrown_without_event));
+    let of_events = percent(until_caught(report), trace_ns);
     let fact = Fact::Exceptions {
         exceptions: Number::count(report.count, Unit::Exceptions).in_member("count"),
         rethrown: (again > 0).then(|| Number::count(again, Unit::Exceptions)),
         rate: (rate >= MIN_SHOWN_PER_SECOND).then(|| Number::new(rate, Unit::PerSecond)),
-        throwing: (throwing >= MIN_METHOD_PERCENT)
-            .then(|| Number::percent(throwing, Base::Running).estimated()),
+        rethrown_without_event: (unseen > 0).then(|| Number::count(unseen, Unit::Exceptions)),
+        throwing: cost_in_percent(throwing, of_events),
         of_type: Number::count(first.count, Unit::Exceptions).in_member("types[].count"),
         type_name: first.type_name.clone(),
         thrown_by: thrown_by(first.first_throws(), own),
     };
     // Samples do not show throwing that older runtimes do in native code. Of a deep stack it takes
     // longer than an exception usually does, which the events of catch blocks show.
-    let cost = throwing.max(rate * EXCEPTION_PERCENT).max(percent(until_caught(report), trace_ns));
+    let all = report.count.saturating_add(unseen) as f64 / report.count.max(1) as f64;
+    let cost = throwing.max(rate * all * EXCEPTION_PERCENT).max(of_events);
     Some(Finding::new(fact, MIN_WEIGHT + 0.8 * cost.min(100.0)))
 }
 
-/// Returns the time from throws to catch blocks, summed over exceptions, in nanoseconds, without
-/// the program's own code that runs meanwhile.
+/// Returns what throwing and catching costs, of what ran if samples show it, else of the time if
+/// events of catch blocks do; `None` if it is little, or if several threads threw at once.
+fn cost_in_percent(of_samples: f64, of_events: f64) -> Option<Number> {
+    let shown = MIN_METHOD_PERCENT..=100.0;
+    let number = if of_samples >= MIN_METHOD_PERCENT {
+        Number::percent(of_samples, Base::Running)
+    } else {
+        Number::percent(Some(of_events).filter(|percent| shown.contains(percent))?, Base::Elapsed)
+    };
+    Some(number.estimated())
+}
+
+/// Returns the time from throws to catch blocks, and from catch blocks to where they throw again,
+/// summed over exceptions, in nanoseconds, without the program's own code that runs meanwhile.
 fn until_caught(report: &ExceptionsReport) -> u64 {
     report.types.iter().fold(0, |sum: u64, row| {
         let own = row.in_filter.total_ns.saturating_add(row.in_finally.total_ns);
-        sum.saturating_add(row.to_catch.total_ns.saturating_sub(own))
+        sum.saturating_add(row.to_catch.total_ns.saturating_sub(own)).saturating_add(row.again_ns)
     })
 }
 

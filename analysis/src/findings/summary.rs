@@ -31,6 +31,8 @@ const LOG_ERRORS_WEIGHT: f64 = 45.0;
 /// Maximum time from an exception to the end of the trace, in nanoseconds, for the exception to be
 /// a possible cause of the end.
 const LAST_NANOS: u64 = 1_000_000_000;
+/// Type of the exception that the runtime throws if there is no room for an object.
+const OUT_OF_MEMORY: &str = "System.OutOfMemoryException";
 /// Modules that only web applications load.
 const WEB_SERVERS: [&str; 3] = [
     "Microsoft.AspNetCore.Server.Kestrel.Core",
@@ -155,7 +157,11 @@ impl SummaryReport {
             let (report, about) = (subject.report()?.to_owned(), subject.shown().to_owned());
             Some(Answer { report, about, events: *events })
         };
-        let mut own_events = own_events::rows_of(&reports.own, subjects.is_empty(), duration_ns);
+        let mut own_events = own_events::rows_of(
+            &reports.own,
+            !subjects.keys().any(|it| it.is_content()),
+            duration_ns,
+        );
         let own_types = own_events.len() as u64;
         let sources = own_events::sources(&own_events);
         let contents = words::summary::contents(subjects.keys().copied(), &sources);
@@ -302,6 +308,7 @@ fn findings(
         begins,
         busiest: if hottest.is_none() && is_dear { code.busiest(resolved) } else { None },
         allocates: collections::most_allocated(&reports.alloc, &own),
+        is_out_of_memory: reports.exceptions.types.iter().any(|row| row.type_name == OUT_OF_MEMORY),
     };
     // The collections of a heap dump are not the program's.
     let is_of_dump =

@@ -32,6 +32,10 @@ use nettrace_parser::view::{self, KnownProvider, View};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
+/// Maximum time from the start of a catch block to its `throw;` that counts as the cost of throwing,
+/// in nanoseconds: 5 ms, as the sampler may stop the thread meanwhile. What a block does for longer is
+/// the program's own work.
+const MAX_AGAIN_NANOS: u64 = 5_000_000;
 /// Maximum number of message groups of one type and stack; further messages share a group.
 const MAX_MESSAGES: usize = 10_000;
 
@@ -66,6 +70,10 @@ pub struct ExceptionType {
     pub count: u64,
     /// Number of exceptions rethrown by `throw;`.
     pub rethrown: u64,
+    /// Number of times that exceptions were rethrown without an event, which are not part of
+    /// `count`. From .NET 9 on `throw;` has none: a catch block starts though nothing was thrown.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub rethrown_without_event: u64,
     /// Number of exceptions thrown while another was handled.
     pub nested: u64,
     /// Number of exceptions that were caught.
@@ -100,6 +108,10 @@ pub struct ExceptionType {
     /// Stacks that threw exceptions for the first time, if others rethrew them by `throw;`.
     #[cfg_attr(feature = "serde", serde(skip))]
     begun: Vec<StackRow>,
+    /// Time from the starts of catch blocks that rethrow by `throw;` to the throw, or to the next
+    /// block if the throw has no event, in nanoseconds.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) again_ns: u64,
 }
 
 impl ExceptionType {
@@ -150,6 +162,8 @@ pub struct MethodCount {
 struct ThrowSite {
     count: u64,
     rethrown: u64,
+    again: u64,
+    again_nanos: u64,
     nested: u64,
     caught: u64,
     left: u64,
@@ -174,11 +188,19 @@ struct Spreads {
 }
 
 impl ThrowSite {
+    /// Adds the time since a catch block started, at whose end the block throws again.
+    fn spent_again(&mut self, since: Option<i64>, nanos: i64) {
+        let spent = since.map_or(0, |since| nanos_between(since, nanos).min(MAX_AGAIN_NANOS));
+        increase(&mut self.again_nanos, spent);
+    }
+
     fn merge(&mut self, other: &ThrowSite) {
         self.first = if self.count == 0 { other.first } else { self.first.min(other.first) };
         self.last = if self.count == 0 { other.last } else { self.last.max(other.last) };
         increase(&mut self.count, other.count);
         increase(&mut self.rethrown, other.rethrown);
+        increase(&mut self.again, other.again);
+        increase(&mut self.again_nanos, other.again_nanos);
         increase(&mut self.nested, other.nested);
         increase(&mut self.caught, other.caught);
         increase(&mut self.left, other.left);
@@ -239,6 +261,7 @@ impl Exceptions {
         let inner = if flags & 1 != 0 && is_nested { handlers.caught() } else { None };
         let inner = inner.flatten().map(|(type_name, _)| type_name);
         let key = (type_name, stack);
+        let catching_since = handlers.catching_since();
         // A throw that the filter does not accept may leave a block whose exception it accepts.
         let thrown = moment.is_selected.then_some(key);
         handlers.thrown(moment.nanos, is_nested, thrown, note_left(&mut self.sites));
@@ -253,7 +276,10 @@ impl Exceptions {
         site.rate.add(moment.nanos);
         site.count = site.count.saturating_add(1);
         site.nested = site.nested.saturating_add(u64::from(is_nested));
-        site.rethrown = site.rethrown.saturating_add(u64::from(flags & 4 != 0));
+        if flags & 4 != 0 {
+            site.rethrown = site.rethrown.saturating_add(1);
+            site.spent_again(catching_since, moment.nanos);
+        }
         if let Some(exception) = exception {
             let group = group_of(&exception.message.to_string());
             let is_full = site.messages.len() >= MAX_MESSAGES;
@@ -277,13 +303,20 @@ impl Exceptions {
         self.is_handling_traced = true;
         let at = moment.edge(event);
         let handlers = self.threads.entry(moment.thread).or_default();
-        let Some((key, thrown)) = handlers.begin(clause, at, (), note_left(&mut self.sites)) else {
+        let Some(cause) = handlers.begin(clause, at, (), note_left(&mut self.sites)) else {
             return;
         };
-        let Some(site) = key.and_then(|key| self.sites.get_mut(&key)) else { return };
+        let site = cause.exception.and_then(|key| self.sites.get_mut(&key));
+        let Some(site) = site else { return };
         if clause == Clause::Catch {
-            site.caught = site.caught.saturating_add(1);
-            site.spreads.get_or_insert_default().to_catch.add(nanos_between(thrown, moment.nanos));
+            if cause.is_again {
+                site.again = site.again.saturating_add(1);
+                site.spent_again(Some(cause.thrown_nanos), moment.nanos);
+            } else {
+                site.caught = site.caught.saturating_add(1);
+                let nanos = nanos_between(cause.thrown_nanos, moment.nanos);
+                site.spreads.get_or_insert_default().to_catch.add(nanos);
+            }
             if let Some(method) = event.field("MethodName").and_then(|value| value.to_text()) {
                 let method = model.texts_mut().intern(&method);
                 increase(site.caught_in.entry(method).or_default(), 1);
@@ -314,6 +347,8 @@ fn note_left(
     |Interval { bounds, what: block, .. }| {
         if bounds == Bounds::LeftByException
             && block.clause == Clause::Catch
+            // What is thrown again is no other exception.
+            && block.left_by != block.exception
             && let Some(site) = block.exception.flatten().and_then(|key| sites.get_mut(&key))
         {
             site.left = site.left.saturating_add(1);
@@ -443,6 +478,8 @@ fn type_row(
         type_name,
         count: site.count,
         rethrown: site.rethrown,
+        rethrown_without_event: site.again,
+        again_ns: site.again_nanos,
         nested: site.nested,
         caught: site.caught,
         left_by_exception: site.left,

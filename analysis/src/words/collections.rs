@@ -34,12 +34,19 @@ fn reason(reason: &CollectionReason) -> String {
             if induced == of { "all".to_owned() } else { count(*induced) },
             after(" in ", by.as_ref())
         ),
-        CollectionReason::AtLimit { collections, after_bytes } => format!(
-            "{} came because there was no room, and left {} each time: the heap is at its limit \
-             (GCHeapHardLimit, or the container's memory)",
-            count(*collections),
-            bytes(*after_bytes)
-        ),
+        CollectionReason::AtLimit { collections, after_bytes, is_out_of_memory } => {
+            let each = if *collections == 1 { "" } else { " each time" };
+            let thrown = match is_out_of_memory {
+                true => ", until an OutOfMemoryException was thrown",
+                false => "",
+            };
+            format!(
+                "{} came because there was no room, and left {}{each}{thrown}: the heap is at its \
+                 limit (GCHeapHardLimit, or the container's memory)",
+                count(*collections),
+                bytes(*after_bytes)
+            )
+        }
         CollectionReason::Holes { percent, pinned_objects } => format!(
             "{percent:.0} % of the heap is holes, between {} pinned objects",
             count((*pinned_objects).into())

@@ -2,7 +2,7 @@
 
 use super::frames::{after, caller, name};
 use super::{coverage, heap};
-use crate::fact::{Fact, HotCall, MethodCaller, Number, ThrowCall, ThrownBy};
+use crate::fact::{Base, Fact, HotCall, MethodCaller, Number, ThrowCall, ThrownBy};
 use crate::model::rounded;
 use crate::recording::Recording;
 use nettrace_export::units;
@@ -266,8 +266,16 @@ fn own_method(fact: &Fact) -> String {
 }
 
 fn exceptions(fact: &Fact) -> String {
-    let Fact::Exceptions { exceptions, rethrown, rate, throwing, of_type, type_name, thrown_by } =
-        fact
+    let Fact::Exceptions {
+        exceptions,
+        rethrown,
+        rethrown_without_event,
+        rate,
+        throwing,
+        of_type,
+        type_name,
+        thrown_by,
+    } = fact
     else {
         return String::new();
     };
@@ -279,7 +287,8 @@ fn exceptions(fact: &Fact) -> String {
         format!(", {} a second", units::count(rounded(rate.value)))
     });
     let cost = throwing.as_ref().map_or_else(String::new, |throwing| {
-        format!(", throwing and catching is {:.0} % of what ran", throwing.value)
+        let of = if throwing.base == Some(Base::Elapsed) { "the time" } else { "what ran" };
+        format!(", throwing and catching is {:.0} % of {of}", throwing.value)
     });
     let types = match of_type.value == exceptions.value {
         true => format!("all {type_name}"),
@@ -294,7 +303,10 @@ fn exceptions(fact: &Fact) -> String {
         };
         format!(", {most}thrown{call} in {}", name(place))
     });
-    format!("{}{again}{per_second}{cost}, {types}{by}", counted(exceptions, "exception"))
+    let unseen = rethrown_without_event.as_ref().map_or_else(String::new, |times| {
+        format!(", thrown again {} by `throw;`", counted(times, "time"))
+    });
+    format!("{}{again}{per_second}{unseen}{cost}, {types}{by}", counted(exceptions, "exception"))
 }
 
 fn compilation(fact: &Fact) -> String {

@@ -42,7 +42,21 @@ pub(crate) struct CatchBlock<E, B> {
     pub(crate) what: B,
 }
 
+/// What caused a block to start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cause<E> {
+    pub(crate) exception: E,
+    /// Time of the throw. If there is no event for it, since the exception was thrown again, it is
+    /// the start of the catch block that did so.
+    pub(crate) thrown_nanos: i64,
+    /// Whether the exception was thrown again without an event, as by `throw;` from .NET 9 on.
+    pub(crate) is_again: bool,
+}
+
 /// Exceptions of one thread that are not handled yet or whose catch block runs, outermost first.
+///
+/// From .NET 9 on, `throw;` has no event: a block starts though nothing was thrown. Then the innermost
+/// catch block threw its exception again.
 ///
 /// A block that another exception leaves has no stop event: [`Bounds::LeftByException`]. This
 /// becomes known only when an exception is thrown while none is being handled, or when the
@@ -59,6 +73,8 @@ pub(crate) struct Handlers<E, B> {
 struct Active<E, B> {
     /// Time of the throw and the exception; `None` if the throw event was lost.
     thrown: Option<(i64, E)>,
+    /// Whether the exception was thrown again without an event.
+    is_again: bool,
     block: Option<RunningHandler<E, B>>,
 }
 
@@ -89,6 +105,17 @@ impl<E: Clone, B> Active<E, B> {
 
     fn exception(&self) -> Option<E> {
         self.thrown.as_ref().map(|(_, what)| what.clone())
+    }
+
+    /// Notes that the catch block threw its exception again, for which there is no event: another
+    /// block starts although nothing was thrown.
+    fn throw_again(&mut self, at: Edge) {
+        let exception = self.exception();
+        if let (Some(block), Some((thrown, _))) = (&mut self.block, &mut self.thrown) {
+            *thrown = block.start.nanos;
+            block.left = Some((at, exception));
+            self.is_again = true;
+        }
     }
 
     /// Ends the running block.
@@ -142,7 +169,7 @@ impl<E: Clone, B> Handlers<E, B> {
         if self.active.len() >= MAX_ACTIVE {
             self.active.remove(0).end_without_stop().into_iter().for_each(over);
         }
-        self.active.push(Active { thrown, block: None });
+        self.active.push(Active { thrown, is_again: false, block: None });
     }
 
     /// Drops all but the `keep` outermost exceptions.
@@ -159,21 +186,30 @@ impl<E: Clone, B> Handlers<E, B> {
         self.active.iter().rfind(|active| active.is_catching())?.exception()
     }
 
-    /// Starts a block. Returns the exception that caused it, and the time of the throw.
+    /// Returns the start of the innermost catch block that runs.
+    pub(crate) fn catching_since(&self) -> Option<i64> {
+        let catching = self.active.iter().rfind(|active| active.is_catching())?;
+        catching.block.as_ref().map(|block| block.start.nanos)
+    }
+
+    /// Starts a block. Returns what caused it; `None` if the throw event was lost.
     pub(crate) fn begin(
         &mut self,
         clause: Clause,
         at: Edge,
         what: B,
         mut over: impl FnMut(Interval<CatchBlock<E, B>>),
-    ) -> Option<(E, i64)> {
+    ) -> Option<Cause<E>> {
         // An exception whose catch block runs starts no other block.
         let place = self.active.iter().rposition(|active| !active.is_catching());
         match place {
             // The exception continues, so the handling of exceptions inside its blocks has ended.
             Some(place) => self.cut(place.saturating_add(1), &mut over),
-            // The throw event was lost.
-            None => self.push(None, &mut over),
+            None => match self.active.last_mut() {
+                Some(innermost) if innermost.thrown.is_some() => innermost.throw_again(at),
+                // The throw event was lost.
+                _ => self.push(None, &mut over),
+            },
         }
         let (active, outer) = self.active.split_last_mut()?;
         active.end_without_stop().into_iter().for_each(over);
@@ -184,7 +220,11 @@ impl<E: Clone, B> Handlers<E, B> {
             }
         }
         active.block = Some(RunningHandler { clause, start: at, what, left: None });
-        active.thrown.as_ref().map(|(nanos, what)| (what.clone(), *nanos))
+        active.thrown.as_ref().map(|(thrown_nanos, exception)| Cause {
+            exception: exception.clone(),
+            thrown_nanos: *thrown_nanos,
+            is_again: active.is_again,
+        })
     }
 
     /// Ends a block. Returns `None` if its start is unknown.
@@ -249,6 +289,12 @@ mod tests {
         }
 
         fn begin(&mut self, clause: Clause, nanos: i64) -> Option<(char, i64)> {
+            let cause = self.begin_of(clause, nanos)?;
+            assert!(!cause.is_again);
+            Some((cause.exception, cause.thrown_nanos))
+        }
+
+        fn begin_of(&mut self, clause: Clause, nanos: i64) -> Option<Cause<char>> {
             self.handlers.begin(clause, at(nanos), (), Thread::noted(&mut self.over))
         }
 
@@ -322,6 +368,23 @@ mod tests {
         thread.end(Clause::Catch, 65);
         thread.thrown(80, false, 'd');
         assert_eq!(thread.over, [(Some('a'), Bounds::LeftByException, 60, Some('c'))]);
+    }
+
+    #[test]
+    fn a_block_that_starts_though_nothing_was_thrown_is_of_an_exception_that_was_thrown_again() {
+        let mut thread = Thread::default();
+        thread.thrown(10, false, 'a');
+        assert_eq!(thread.begin(Clause::Catch, 20), Some(('a', 10)));
+        let again = |thrown_nanos| Cause { exception: 'a', thrown_nanos, is_again: true };
+        assert_eq!(thread.begin_of(Clause::Finally, 30), Some(again(20)));
+        assert_eq!(thread.end(Clause::Finally, 35), Some((Some('a'), 5)));
+        assert_eq!(thread.begin_of(Clause::Catch, 40), Some(again(20)));
+        assert_eq!(thread.begin_of(Clause::Catch, 50), Some(again(40)));
+        assert_eq!(thread.end(Clause::Catch, 60), Some((Some('a'), 10)));
+        let left = |nanos| (Some('a'), Bounds::LeftByException, nanos, Some('a'));
+        assert_eq!(thread.over, [left(30), left(50)]);
+        thread.thrown(70, false, 'b');
+        assert_eq!(thread.begin(Clause::Catch, 80), Some(('b', 70)));
     }
 
     #[test]

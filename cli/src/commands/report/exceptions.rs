@@ -66,7 +66,7 @@ fn details(row: &ExceptionType) -> Vec<Detail> {
         .chain(caught_in.map(|place| line("caught in", place.count, (&*place.method).into())))
         .collect();
     let notes = [
-        (row.rethrown, "thrown again"),
+        (row.rethrown.saturating_add(row.rethrown_without_event), "thrown again"),
         (row.nested, "thrown while another was being handled"),
         (row.left_by_exception, "whose catch block was left by another exception"),
     ];
