@@ -112,6 +112,15 @@ impl Doubts {
 fn reports_agree_with_each_other_and_with_the_counts_of_events() {
     let traces: Vec<String> =
         corpus::traces().iter().map(|trace| trace.path().display().to_string()).collect();
+    assert_no_doubt(traces, |path, doubts| {
+        let trace = TraceReports::new(path);
+        sums(&trace, doubts);
+        summary(&trace, doubts);
+    });
+}
+
+/// Calls `check` for each trace, on several threads, and asserts that none finds a disagreement.
+fn assert_no_doubt(traces: Vec<String>, check: impl Fn(&str, &mut Doubts) + Sync) {
     let left = Mutex::new(traces);
     let doubts = Mutex::new(Vec::new());
     let threads = std::thread::available_parallelism().map_or(2, |count| count.get()).min(4);
@@ -119,10 +128,8 @@ fn reports_agree_with_each_other_and_with_the_counts_of_events() {
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some(path) = { left.lock().unwrap().pop() } {
-                    let trace = TraceReports::new(&path);
                     let mut of_trace = Doubts::default();
-                    sums(&trace, &mut of_trace);
-                    summary(&trace, &mut of_trace);
+                    check(&path, &mut of_trace);
                     let named = of_trace.0.into_iter().map(|doubt| format!("{path}: {doubt}"));
                     doubts.lock().unwrap().extend(named);
                 }
@@ -315,14 +322,16 @@ fn values_at<'v>(document: &'v Value, path: &str) -> Vec<(&'v str, f64)> {
     }
 }
 
-/// Asserts that each number of a finding that names a member of a report is there: as a value, or
-/// as the sum of a method's rows or of all rows.
+/// Asserts that each number of a finding that names a member of a report is there: in the row of the
+/// finding's method, or else as a value or as the sum of a method's rows or of all rows. Returns how
+/// many numbers name one.
 fn numbers(
-    trace: &TraceReports,
+    path: &str,
     finding: &Value,
     documents: &mut BTreeMap<String, Value>,
     doubts: &mut Doubts,
-) {
+) -> usize {
+    let mut compared = 0;
     for (name, number) in finding["numbers"].as_object().unwrap() {
         let (Some(command), Some(member)) = (number["report"].as_str(), number["member"].as_str())
         else {
@@ -330,30 +339,43 @@ fn numbers(
         };
         let document = documents.entry(command.to_owned()).or_insert_with(|| {
             let words: Vec<&str> = command.split(' ').collect();
-            nettrace(&[&words[..], &[trace.path.as_str(), "--json"]].concat()).json()
+            // A method's native calls may be a row far below.
+            let all: &[&str] = if words.contains(&"topN") { &["-n", "1000000"] } else { &[] };
+            nettrace(&[&words[..], &[path, "--json"], all].concat()).json()
         });
         let values = values_at(document, member);
         let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
         for (row, value) in &values {
             *sums.entry(*row).or_default() += value;
         }
+        compared += 1;
         let due = number["value"].as_f64().unwrap();
-        let all: f64 = sums.values().sum();
-        let mut each =
-            values.iter().map(|(_, value)| *value).chain(sums.into_values()).chain([all]);
-        let is_there = each.any(|value| (value - due).abs() <= due.abs() / 1e6);
+        let is_due = |value: f64| (value - due).abs() <= due.abs() / 1e6;
+        let method = finding["method"].as_str().filter(|_| member.starts_with("methods[]."));
+        let is_there = match method {
+            Some(method) => {
+                let method = method.split(" → ").next().unwrap_or(method);
+                let each = values.iter().filter(|(row, _)| *row == method);
+                each.map(|(_, value)| *value).chain(sums.get(method).copied()).any(is_due)
+            }
+            None => {
+                let each = values.iter().map(|(_, value)| *value);
+                each.chain(sums.values().copied()).chain([sums.values().sum()]).any(is_due)
+            }
+        };
         doubts.same(
             &format!("{} `{name}` {due} is in `{member}` of `{command}`", finding["kind"]),
             is_there.into(),
             1,
         );
     }
+    compared
 }
 
 fn summary(trace: &TraceReports, doubts: &mut Doubts) {
     let mut documents = BTreeMap::new();
     for finding in trace.rows("summary", "/findings") {
-        numbers(trace, finding, &mut documents, doubts);
+        numbers(&trace.path, finding, &mut documents, doubts);
         let text = |member: &str| finding[member].text();
         let (about, value) = (text("about"), finding["value"].int());
         let mut words: Vec<&str> = text("command").split(' ').collect();
@@ -442,5 +464,28 @@ fn summary(trace: &TraceReports, doubts: &mut Doubts) {
             (rows > 0).into(),
             1,
         );
+    }
+}
+
+mod with_shared {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn each_number_of_a_finding_is_in_the_report_that_it_names() {
+        let traces = corpus::of_shared();
+        let paths = traces.iter().map(|trace| trace.path().display().to_string()).collect();
+        let compared = AtomicUsize::new(0);
+        assert_no_doubt(paths, |path, doubts| {
+            let summary = nettrace(&["report", "summary", path, "--json"]).json();
+            let mut documents = BTreeMap::new();
+            for finding in summary["findings"].list() {
+                let count = numbers(path, finding, &mut documents, doubts);
+                compared.fetch_add(count, Ordering::Relaxed);
+            }
+        });
+        let compared = compared.into_inner();
+        assert!(compared >= 4 * traces.len(), "{compared} numbers of {} traces", traces.len());
     }
 }

@@ -10,7 +10,8 @@ use crate::document::percent;
 use crate::fact::{Base, Fact, HotCall, MethodCaller, Number, Unit};
 use crate::model::{
     Folding, Frame, FrameHandle, Kind, ProfileKey, Resolved, Running as Certainty, StackHandle,
-    ThreadHandle, Totals, WaitFor, is_compiled_handler, is_for_recording, public_call,
+    ThreadHandle, Totals, WaitFor, is_compiled_handler, is_for_recording, is_framework,
+    public_call,
 };
 use crate::report::{ProcessorLimit, is_pool_worker, notable_spinning};
 use std::cmp::Reverse;
@@ -47,9 +48,6 @@ const IO_TYPES: [&str; 2] = ["Interop.Sys", "Interop.Winsock"];
 /// Time of one of the program's own methods, in nanoseconds where nothing else is said.
 #[derive(Debug, Default)]
 struct Method {
-    /// Number of samples of the method's row in the report, which has native calls for input and
-    /// output, too.
-    reported_samples: u64,
     nanos: u64,
     samples: u64,
     /// Number of samples that ran for certain; taking a lock counts as running.
@@ -171,6 +169,8 @@ pub(super) struct OwnCode {
     spun_idly: u64,
     /// Time in which exceptions were thrown; a part of `nanos`.
     throwing: u64,
+    /// Samples that ran, by the frame under which `report topN --my-code` counts them.
+    shown: BTreeMap<FrameHandle, u64>,
     /// Time and method of the latest sample that has an own method.
     latest: Option<(i64, FrameHandle)>,
 }
@@ -222,10 +222,13 @@ impl OwnCode {
             if place.throws {
                 code.throwing = code.throwing.saturating_add(totals.weight);
             }
+            if let Some(shown) = place.shown.filter(|_| !place.records) {
+                let samples = code.shown.entry(shown).or_default();
+                *samples = samples.saturating_add(totals.samples);
+            }
             let Some(method) = place.method.filter(|_| !place.records) else { continue };
             let is_certain = place.compiles || how != Certainty::NativeCall;
             let row = code.methods.entry(method).or_default();
-            row.reported_samples = row.reported_samples.saturating_add(totals.samples);
             // A native call for input or output probably waited.
             if !is_certain && place.does_io {
                 continue;
@@ -405,9 +408,8 @@ impl OwnCode {
         let samples = |count: u64| Number::count(count, Unit::Samples);
         let limit = ProcessorLimit::below(self.untold, resolved.model());
         let frame = resolved.frame(*method)?;
-        // The report's row has native calls for input and output, too, and there is no row for a
-        // handler that the framework compiled around the program's code.
-        let is_row = row.reported_samples == row.samples && !is_compiled_handler(frame);
+        // The report's row has native calls for input and output, too, and there packages are own.
+        let is_row = self.shown.get(method) == Some(&row.samples);
         let in_row = |number: Number, member| match is_row {
             true => number.in_member(member),
             false => number,
@@ -499,6 +501,8 @@ fn most_sampled<'r>(
 struct OwnPlace {
     /// The innermost own frame.
     method: Option<FrameHandle>,
+    /// The innermost frame that is not the framework's, which is the row of the report.
+    shown: Option<FrameHandle>,
     /// The frame of other code that `method` calls; `None` if `method` is innermost.
     calls: Option<FrameHandle>,
     records: bool,
@@ -519,6 +523,9 @@ struct OwnPlace {
 #[derive(Debug, Clone, Copy, Default)]
 struct FrameFacts {
     is_own: bool,
+    is_shown: bool,
+    /// Whether nothing is known about the frame.
+    is_unknown: bool,
     is_handler: bool,
     is_package: bool,
     records: bool,
@@ -542,8 +549,14 @@ impl FrameFacts {
         };
         let is_below = |begin: &str| frame.namespace.starts_with(begin);
         let method = frame.bare_method();
+        let is_unknown = !frame.is_named() && frame.module.is_empty();
         FrameFacts {
             is_own: own.has(resolved, handle),
+            is_shown: match resolved.my_code() {
+                Some(chosen) => chosen.is_match(&frame.text),
+                None => !is_framework(frame) && !is_unknown,
+            },
+            is_unknown,
             is_handler: is_compiled_handler(frame),
             is_package: is_package(frame),
             records: is_for_recording(frame),
@@ -565,6 +578,14 @@ impl FrameFacts {
     }
 }
 
+/// Returns the frame under which `report topN --my-code` counts a stack, innermost first. An address
+/// about which nothing is known is folded only if the framework calls it.
+fn shown(frames: &[FrameHandle], fact: &dyn Fn(&FrameHandle) -> FrameFacts) -> Option<FrameHandle> {
+    let at = frames.iter().position(|frame| fact(frame).is_shown)?;
+    let callee = at.checked_sub(1).and_then(|at| frames.get(at));
+    callee.filter(|callee| fact(callee).is_unknown).or(frames.get(at)).copied()
+}
+
 impl OwnPlace {
     fn new(resolved: &Resolved<'_>, stack: StackHandle, facts: &[FrameFacts]) -> OwnPlace {
         let frames = resolved.frames(stack);
@@ -578,6 +599,7 @@ impl OwnPlace {
         };
         OwnPlace {
             method: at.and_then(|at| frames.get(at)).copied(),
+            shown: shown(frames, &fact),
             calls: inner.last().copied(),
             records: frames.iter().any(|frame| fact(frame).records),
             collects: inner.iter().any(|frame| fact(frame).collects),
