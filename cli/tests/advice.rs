@@ -16,6 +16,29 @@ fn a_heap_dump_of_mono_is_recorded_with_monos_own_provider() {
 }
 
 #[test]
+fn a_keyword_that_was_on_is_not_asked_for() {
+    let text = stderr(&["report", "gc", "testdata/known/flush.nettrace.gz"]);
+    assert!(text.contains("though Microsoft-Windows-DotNETRuntime:0x1:4 was recorded"), "{text}");
+    let off = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
+    let text = stderr(&["report", "gc", off]);
+    assert!(
+        text.contains("record with --providers Microsoft-Windows-DotNETRuntime:0x1:4"),
+        "{text}"
+    );
+    // Samples of allocations need another level of the same keyword.
+    let text = stderr(&["report", "alloc", "testdata/known/flush.nettrace.gz"]);
+    assert!(text.contains("Microsoft-Windows-DotNETRuntime:0x1:5"), "{text}");
+}
+
+#[test]
+fn times_as_utc_are_refused_in_csv() {
+    for words in [vec!["events", "testdata/traces/tiny-v4.nettrace.gz"], vec!["watch", "-p", "1"]] {
+        let ran = nettrace(&[&words[..], &["--utc", "--format", "csv"]].concat());
+        assert!(ran.stderr.contains("--utc is for text"), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_larger_buffer_helps_where_one_can_have_been_full() {
     let larger = "record with a larger buffer";
     let text = stderr(&["stats", "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz"]);
