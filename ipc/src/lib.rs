@@ -64,6 +64,6 @@ pub use runtime::Runtime;
 #[cfg(unix)]
 pub use session::UserEventsSession;
 pub use session::{Ending, Session, StopHandle};
-pub use startup::Startup;
+pub use startup::{NamedPort, Startup};
 pub use transcript::Recorder;
 pub use version::RuntimeVersion;

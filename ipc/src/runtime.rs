@@ -15,7 +15,7 @@ use crate::connection::Connection;
 use crate::deadlines::{Deadline, Deadlines};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, ReplyFault};
-use crate::startup::{Startup, startup_from, suspends_at_startup};
+use crate::startup::{NamedPort, Startup, named_ports, startup_from, suspends_at_startup};
 use crate::transcript::Recorder;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -231,6 +231,15 @@ impl Runtime {
             result => result?,
         };
         self.startup_of(&info)
+    }
+
+    /// Returns the ports that the environment of the process names. A runtime that waits at startup
+    /// waits for each of them that suspends.
+    ///
+    /// # Errors
+    /// The errors of [`Runtime::environment`].
+    pub fn named_ports(&self) -> Result<Vec<NamedPort>, Error> {
+        Ok(named_ports(&self.environment()?))
     }
 
     /// Returns whether the runtime still waits at startup, as [`Runtime::startup`] does, but from

@@ -33,26 +33,64 @@ pub(crate) fn startup_from(info: &ProcessInfo, is_asked: bool) -> Startup {
     }
 }
 
+/// Port that `DOTNET_DiagnosticPorts` of a process names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NamedPort {
+    /// Address, without the words after it.
+    pub address: String,
+    /// Whether the runtime shall listen at the address. Runtimes for desktops and servers ignore
+    /// such a port.
+    pub listens: bool,
+    /// Whether the runtime waits at startup until it is resumed over this port. With several such
+    /// ports it waits for all.
+    pub suspends: bool,
+}
+
+impl NamedPort {
+    /// Parses the value of `DOTNET_DiagnosticPorts`.
+    ///
+    /// ```
+    /// let ports = nettrace_ipc::NamedPort::parse("/a;/b,nosuspend;/c,listen");
+    /// assert_eq!(ports.iter().map(|port| port.suspends).collect::<Vec<_>>(), [true, false, false]);
+    /// assert!(ports[2].listens);
+    /// ```
+    pub fn parse(value: &str) -> Vec<NamedPort> {
+        let port = |text: &str| {
+            let mut parts = text.split(',').map(str::trim);
+            let address = parts.next().filter(|address| !address.is_empty())?.to_owned();
+            let tags: Vec<String> = parts.map(str::to_ascii_lowercase).collect();
+            // The first word of a pair counts.
+            let first = |one: &str, other: &str| {
+                tags.iter().find(|tag| *tag == one || *tag == other).is_some_and(|tag| tag == one)
+            };
+            let listens = first("listen", "connect");
+            let suspends = !listens && !first("nosuspend", "suspend");
+            Some(NamedPort { address, listens, suspends })
+        };
+        value.split(';').filter_map(port).collect()
+    }
+}
+
+/// Returns the ports that environment variables name.
+pub(crate) fn named_ports(environment: &[Variable]) -> Vec<NamedPort> {
+    let names = ["DOTNET_DiagnosticPorts", "COMPlus_DiagnosticPorts"];
+    NamedPort::parse(value_of(environment, names).unwrap_or_default())
+}
+
+/// Returns the value of the first of these environment variables that is set.
+fn value_of<'e>(environment: &'e [Variable], names: [&str; 2]) -> Option<&'e str> {
+    let of = |name: &str| environment.iter().find(|variable| variable.name == name);
+    names.into_iter().find_map(of).and_then(|variable| variable.value.as_deref())
+}
+
 /// Returns whether environment variables make a runtime wait at startup. That is so if they name a
 /// port without the option `nosuspend`, or if the runtime has to wait for its default port.
 pub(crate) fn suspends_at_startup(environment: &[Variable]) -> bool {
-    let value = |names: [&str; 2]| {
-        let of = |name: &str| environment.iter().find(|variable| variable.name == name);
-        names.into_iter().find_map(of).and_then(|variable| variable.value.as_deref())
-    };
-    let ports = value(["DOTNET_DiagnosticPorts", "COMPlus_DiagnosticPorts"]).unwrap_or_default();
-    let suspends = |port: &str| {
-        let mut parts = port.split(',').map(str::trim);
-        let named = parts.next().is_some_and(|address| !address.is_empty());
-        let tags: Vec<String> = parts.map(str::to_ascii_lowercase).collect();
-        let first = |one: &str, other: &str| {
-            tags.iter().find(|tag| *tag == one || *tag == other).is_some_and(|tag| tag == one)
-        };
-        named && !first("listen", "connect") && !first("nosuspend", "suspend")
-    };
-    let default =
-        value(["DOTNET_DefaultDiagnosticPortSuspend", "COMPlus_DefaultDiagnosticPortSuspend"]);
-    ports.split(';').any(suspends) || default.is_some_and(|value| value.trim() == "1")
+    let names = ["DOTNET_DefaultDiagnosticPortSuspend", "COMPlus_DefaultDiagnosticPortSuspend"];
+    let default = value_of(environment, names);
+    named_ports(environment).iter().any(|port| port.suspends)
+        || default.is_some_and(|value| value.trim() == "1")
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Launched,
             LeftBy,
             Leftover,
+            NamedPort,
             Level,
             Listing,
             Lost,
