@@ -3,7 +3,7 @@
 
 use nettrace_ipc::{Found, LeftBy, Listing, ProcessKind, Search, Unreachable};
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -187,6 +187,21 @@ fn processes_of_one_container_are_found_through_its_root_by_their_own_process_id
 }
 
 #[test]
+fn the_socket_of_a_container_that_shares_its_directory_is_not_left_behind() {
+    let mut world = World::new();
+    let (root, directory) = (world.directory("container"), world.directory("tmp"));
+    symlink(&directory, root.join("tmp")).unwrap();
+    world.socket(&directory, "dotnet-diagnostic-1-5000-socket");
+    let own = std::process::id();
+    world.process(own, 5000).container(1, &root).build();
+    let listing = world.run();
+    let found = only_with(listing, own);
+    assert_eq!((found.own_pid, found.is_elsewhere), (Some(1), false));
+    assert!(found.endpoint.is_ok());
+    assert!(world.leftovers().is_empty());
+}
+
+#[test]
 fn processes_with_roots_of_their_own_in_one_mount_namespace_are_both_found() {
     let mut world = World::new();
     for (pid, name) in [(901, "one"), (902, "other")] {
@@ -206,7 +221,11 @@ fn processes_with_roots_of_their_own_in_one_mount_namespace_are_both_found() {
 fn reasons_are_given_where_there_is_no_socket() {
     let world = World::new();
     let directory = world.directory("tmp");
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o777)).unwrap();
     let missing = world.folder.join("missing");
+    // Only its owner may write to it, who is not the user of the processes.
+    let others = world.directory("others");
+    fs::set_permissions(&others, fs::Permissions::from_mode(0o755)).unwrap();
     world
         .process(901, 1)
         .env("TMPDIR", &directory)
@@ -214,6 +233,7 @@ fn reasons_are_given_where_there_is_no_socket() {
         .build();
     world.process(902, 1).env("TMPDIR", &missing).build();
     world.process(903, 1).env("TMPDIR", &directory).build();
+    world.process(905, 1).env("TMPDIR", &others).build();
     let mut other = world.process(904, 1);
     other.maps = "7f00-7f01 r-xp 0 00:00 0 /usr/lib/libc.so.6\n";
     other.build();
@@ -223,6 +243,7 @@ fn reasons_are_given_where_there_is_no_socket() {
         Unreachable::SwitchedOff("COMPlus_EnableDiagnostics_IPC=0".to_owned()),
         Unreachable::NoDirectory(missing),
         Unreachable::NoSocket(directory),
+        Unreachable::Unwritable(others),
     ];
     assert_eq!(reasons, expected);
 }

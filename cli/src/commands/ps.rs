@@ -10,7 +10,7 @@ use crate::style::Paint;
 use crate::table::{Cell, Detail, Table, end_page, layout_of, left, right};
 use crate::units;
 use nettrace_ipc::{
-    CommandId, Deadlines, Found, LeftBy, Leftover, ProcessInfo, ProcessKind, Recorder,
+    CommandId, Deadlines, Found, LeftBy, Leftover, NamedPort, ProcessInfo, ProcessKind, Recorder,
     RuntimeVersion, Search, Startup,
 };
 use serde::{Serialize, Serializer};
@@ -35,6 +35,9 @@ struct PsProcess {
     pid: u32,
     /// Process id in the process's own namespace, if it differs.
     own_pid: Option<u32>,
+    /// Whether the process is in another container, where `pid` is its id.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    elsewhere: bool,
     #[serde(serialize_with = "write_kind")]
     kind: ProcessKind,
     name: String,
@@ -50,6 +53,9 @@ struct PsProcess {
     /// Reason why the process cannot be reached or did not answer.
     reason: Option<String>,
     endpoint: Option<String>,
+    /// Ports in listen mode that its environment names and that its runtime ignores.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ignored_ports: Vec<String>,
     /// Whether the process is suspended at startup; `None` if not known.
     suspended: Option<bool>,
     /// Commands that a runtime of the process's version knows.
@@ -127,11 +133,17 @@ fn report(found: &Found, recorder: Option<Recorder>) -> PsProcess {
     let is_old = runtime.is_some() && info.is_none() && reason.is_none();
     let core_3 = RuntimeVersion::parse("3.0.0").unwrap();
     let version_for_commands = version.or(is_old.then_some(core_3));
+    let told = info.as_ref().filter(|_| found.is_elsewhere);
+    let ports = NamedPort::parse(found.ports.as_deref().unwrap_or_default());
     PsProcess {
-        pid: found.pid,
+        pid: told.and_then(|info| u32::try_from(info.pid).ok()).unwrap_or(found.pid),
         own_pid: found.own_pid,
+        elsewhere: found.is_elsewhere,
         kind: found.kind,
-        name: found.name.clone(),
+        name: match told.and_then(|info| info.entry_assembly.clone()) {
+            Some(name) => name,
+            None => found.name.clone(),
+        },
         version: match &info {
             Some(info) => {
                 info.product_version.as_deref().map(|text| without_build(text).to_owned())
@@ -144,10 +156,18 @@ fn report(found: &Found, recorder: Option<Recorder>) -> PsProcess {
         entry_assembly: info.as_ref().and_then(|info| info.entry_assembly.clone()),
         uptime_s: found.uptime.map(|uptime| uptime.as_secs_f64()),
         owner: found.owner,
-        command_line: found.command_line.join(" "),
+        command_line: match told {
+            Some(info) => info.command_line.clone(),
+            None => found.command_line.join(" "),
+        },
         reachable: found.endpoint.is_ok() && reason.is_none(),
         reason,
         endpoint: found.endpoint.as_ref().ok().map(ToString::to_string),
+        ignored_ports: ports
+            .into_iter()
+            .filter(|port| port.listens)
+            .map(|port| port.address)
+            .collect(),
         suspended,
         commands: version_for_commands
             .map(|version| version.commands().collect())
@@ -170,6 +190,9 @@ fn leftover(leftover: &Leftover) -> LeftoverReport {
         pid: leftover.pid,
         left_by: match leftover.left_by {
             LeftBy::Recycled => "another process has its id",
+            LeftBy::Untried { .. } => {
+                "no process here has made it, and only its owner may try whether one elsewhere listens"
+            }
             _ => "the process is gone",
         },
     }
@@ -229,6 +252,8 @@ fn table(context: &mut Context<'_>, args: &PsArgs, report: &PsReport) -> Result<
         rows.add_row(row(process, is_whole, context));
         if process.suspended == Some(true)
             || process.reason.is_some()
+            || process.elsewhere
+            || !process.ignored_ports.is_empty()
             || process.kind == ProcessKind::Router
         {
             rows.add_detail(Detail::new("  can ".to_owned(), can(process)), &warning);
@@ -259,8 +284,15 @@ fn row(process: &PsProcess, is_whole: bool, context: &Context<'_>) -> [Cell; 7] 
 
 /// Returns the features that a process supports, or the reason why it cannot be used.
 fn can(process: &PsProcess) -> String {
+    let mut notes = String::new();
+    if let (true, Some(endpoint)) = (process.elsewhere, &process.endpoint) {
+        notes = format!("; in another container, reached with --port {endpoint},connect");
+    }
+    for port in &process.ignored_ports {
+        notes.push_str(&format!("; its runtime ignores the port {port}, which is in listen mode"));
+    }
     if let Some(reason) = &process.reason {
-        return format!("nothing: {reason}");
+        return format!("nothing: {reason}{notes}");
     }
     if process.kind == ProcessKind::Router {
         return "route to devices".to_owned();
@@ -283,7 +315,7 @@ fn can(process: &PsProcess) -> String {
     if process.suspended == Some(true) {
         words.push("resume (it waits)");
     }
-    words.join(", ")
+    format!("{}{notes}", words.join(", "))
 }
 
 /// Returns the time that a process has run: `3 s`, `5 min`, `2 h 5 min`, `3 d 4 h`.

@@ -27,6 +27,8 @@ pub(crate) struct LiveSession<R> {
     /// Name of the process in messages.
     pub(crate) label: String,
     pub(crate) pid: Option<u64>,
+    /// Id by which the system tells about the process; `None` if it cannot.
+    pub(crate) pid_here: Option<u64>,
     /// The process's name; may be empty.
     pub(crate) name: String,
     live: Arc<Mutex<Live<R>>>,
@@ -90,13 +92,14 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         let mut view = LiveSession {
             label: process.label(),
             pid: process.pid,
+            pid_here: process.pid_here(),
             name: process.name.clone(),
             // The view is shared by a lock, and events are not sent to it: it needs only sums, and
             // a view that draws slowly must not make events pile up.
             live: Arc::new(Mutex::new(Live::new(report))),
             sessions: Vec::new(),
             first_values: Arc::new(FirstValues::new(
-                process.pid,
+                process.pid_here(),
                 &config,
                 end.signals().first_values(),
             )),

@@ -9,9 +9,10 @@ use crate::failure::Failure;
 use crate::messages::Messages;
 use nettrace_export::nearest::{nearest, suggestion};
 use nettrace_ipc::{
-    Arrival, Deadlines, Error, Found, Port, PortAddress, PortMode, PortOptions, ProcessKind,
-    Recorder, Runtime, Search,
+    Arrival, Deadlines, Endpoint, Error, Found, NamedPort, Port, PortAddress, PortMode,
+    PortOptions, ProcessKind, Recorder, Runtime, Search,
 };
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Deadlines and recorder of connections to processes.
@@ -63,8 +64,11 @@ impl Talk {
 /// A process that can be talked to.
 #[derive(Debug, Clone)]
 pub(crate) struct Reached {
-    /// Id of the process; `None` if unknown.
+    /// Id of the process; `None` if unknown. What the system tells about it is found by
+    /// [`Reached::pid_here`].
     pub(crate) pid: Option<u64>,
+    /// Whether the process is in another container, where its id counts.
+    pub(crate) is_elsewhere: bool,
     /// Name of the process; may be empty.
     pub(crate) name: String,
     pub(crate) runtime: Runtime,
@@ -94,6 +98,11 @@ impl Reached {
         }
     }
 
+    /// Returns the id by which the system tells about the process; `None` if it cannot.
+    pub(crate) fn pid_here(&self) -> Option<u64> {
+        self.pid.filter(|_| !self.is_elsewhere)
+    }
+
     /// Waits until a session may begin, or it is time to end.
     pub(crate) fn settle(&self, end: &EndRule) {
         if let Some(moment) = self.settles_at {
@@ -108,7 +117,7 @@ impl Reached {
     /// The process is stopped.
     pub(crate) fn refuse_stopped(&self, end: &EndRule) -> Result<(), Failure> {
         let is_stopped = || {
-            let threads = self.pid.and_then(|pid| os_threads::list(pid).ok());
+            let threads = self.pid_here().and_then(|pid| os_threads::list(pid).ok());
             threads.is_some_and(|threads| os_threads::are_stopped(threads.values()))
         };
         let until = Instant::now() + end.patience();
@@ -135,7 +144,19 @@ impl Reached {
         let young = found.uptime.filter(|_| !may_wait);
         let left = young.and_then(|uptime| SETTLING_TIME.checked_sub(uptime));
         let settles_at = left.map(|left| Instant::now() + left);
-        let reached = |runtime| Reached { pid: Some(pid), name, runtime, may_wait, settles_at };
+        if let (true, Some(runtime)) = (found.is_elsewhere, found.runtime()) {
+            let reached = Reached::running(talk.with(runtime), None);
+            let pid = reached.pid.or(Some(pid));
+            return Ok(Reached { pid, is_elsewhere: true, settles_at, ..reached });
+        }
+        let reached = |runtime| Reached {
+            pid: Some(pid),
+            is_elsewhere: false,
+            name,
+            runtime,
+            may_wait,
+            settles_at,
+        };
         match (found.runtime(), &found.endpoint) {
             (Some(runtime), _) => Ok(reached(talk.with(runtime))),
             (None, Err(reason)) => {
@@ -153,7 +174,7 @@ impl Reached {
         let info = runtime.info().ok();
         let name = info.as_ref().and_then(|info| info.entry_assembly.clone()).unwrap_or_default();
         let pid = pid.or(info.map(|info| info.pid));
-        Reached { pid, name, runtime, may_wait: false, settles_at: None }
+        Reached { pid, is_elsewhere: false, name, runtime, may_wait: false, settles_at: None }
     }
 
     pub(crate) fn arrived(arrival: Arrival) -> Reached {
@@ -198,10 +219,12 @@ pub(crate) fn find(args: &TargetArgs, talk: &Talk, end: &EndRule) -> Result<Sele
     };
     let address = PortAddress::parse(port)?;
     if address.mode() == PortMode::Connect {
+        refuse_ignored_port(&address.endpoint())?;
         let runtime = talk.with(Runtime::at(address.endpoint()));
         let reached = end.ask(move || Reached::running(runtime, None))?;
         let reached = reached.ok_or_else(|| Failure::input(port, "did not answer in time"))?;
-        return Ok(Selected::Processes(vec![reached]));
+        let is_elsewhere = is_elsewhere(&address.endpoint());
+        return Ok(Selected::Processes(vec![Reached { is_elsewhere, ..reached }]));
     }
     let options = PortOptions::default().recorder(talk.recorder.clone()).deadlines(talk.deadlines);
     let opened = Port::listen(&address, options);
@@ -240,14 +263,54 @@ pub(crate) fn only(mut processes: Vec<Reached>) -> Result<Reached, Failure> {
     }
 }
 
-fn by_id(pid: u32, talk: &Talk) -> Result<Reached, Failure> {
-    match Search::new().process(pid) {
-        Some(found) => Reached::from_found(&found, talk),
-        None => {
-            let message = "there is no .NET process with this id; nettrace ps lists all";
-            Err(Failure::input(format!("process {pid}"), message))
+/// Refuses a socket that does not exist although a process was told to listen there: runtimes ignore
+/// such ports.
+///
+/// # Errors
+/// The socket does not exist, and a process has a port in listen mode of this address.
+fn refuse_ignored_port(endpoint: &Endpoint) -> Result<(), Failure> {
+    let Some(path) = endpoint.path().filter(|path| !path.exists()) else { return Ok(()) };
+    for found in Search::new().run().processes {
+        let ports = NamedPort::parse(found.ports.as_deref().unwrap_or_default());
+        if ports.iter().any(|port| port.listens && Path::new(&port.address) == path) {
+            let (name, pid) = (&found.name, found.pid);
+            let text = format!(
+                "the runtime of {name} ({pid}) ignores this port, which is in listen mode; use -p {pid}"
+            );
+            return Err(Failure::input(endpoint.to_string(), text));
         }
     }
+    Ok(())
+}
+
+/// Returns whether the socket is one of a process in another container.
+fn is_elsewhere(endpoint: &Endpoint) -> bool {
+    let Some(path) = endpoint.path() else { return false };
+    let search = Search::new().directory(path.parent().unwrap_or(path));
+    let is_it = |found: &Found| {
+        found.is_elsewhere
+            && found.endpoint.as_ref().is_ok_and(|endpoint| endpoint.path() == Some(path))
+    };
+    search.run().processes.iter().any(is_it)
+}
+
+fn by_id(pid: u32, talk: &Talk) -> Result<Reached, Failure> {
+    let mut found = Search::new().run().processes;
+    found.retain(|found| found.pid == pid);
+    if found.iter().any(|found| !found.is_elsewhere) {
+        found.retain(|found| !found.is_elsewhere);
+    }
+    let message = match found.as_slice() {
+        [] => "there is no .NET process with this id; nettrace ps lists all".to_owned(),
+        [first, ..] if !first.is_elsewhere => return Reached::from_found(first, talk),
+        [only] => return Reached::from_found(only, talk),
+        several => {
+            let ports = several.iter().filter_map(|found| found.endpoint.as_ref().ok());
+            let ports: Vec<String> = ports.map(|at| format!("--port {at},connect")).collect();
+            format!("processes of several containers have this id: {}", ports.join(", "))
+        }
+    };
+    Err(Failure::input(format!("process {pid}"), message))
 }
 
 fn by_name(name: &str, talk: &Talk) -> Result<Vec<Reached>, Failure> {
@@ -258,6 +321,14 @@ fn by_name(name: &str, talk: &Talk) -> Result<Vec<Reached>, Failure> {
     let named: Vec<&Found> = processes.iter().filter(is_wanted).collect();
     match named.as_slice() {
         [] => {
+            // Only their runtimes know the names of processes in other containers.
+            let elsewhere = processes.iter().filter(|found| found.is_elsewhere);
+            let reached = elsewhere.filter_map(|found| Reached::from_found(found, talk).ok());
+            let reached: Vec<Reached> =
+                reached.filter(|reached| reached.name.to_lowercase() == wanted).collect();
+            if !reached.is_empty() {
+                return Ok(reached);
+            }
             let names = nearest(name, processes.iter().map(|found| found.name.as_str()));
             let hint = match names.is_empty() {
                 true => "; nettrace ps lists all".to_owned(),

@@ -3,7 +3,9 @@
 use super::common::Json;
 use super::{Subject, finished, ran, traces, wait_until};
 use nettrace_testdata::peers::{self, Folder};
-use std::process::{Command, Output};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Output, Stdio};
 
 #[test]
 #[ignore = "needs NETTRACE_PEERS"]
@@ -169,6 +171,60 @@ fn record_all_of(lines: &[String], folder: &Folder) -> Output {
 
 mod with_namespaces {
     use super::*;
+
+    /// Runs the command in a container that shares only the temporary directory with others.
+    fn ran_beside(args: &[&str], folder: &Folder) -> Output {
+        let mut command = Command::new("unshare");
+        command.args(["--pid", "--fork", "--mount-proc", "--kill-child"]);
+        command.arg(env!("CARGO_BIN_EXE_nettrace")).args(args);
+        command.env("TMPDIR", folder.path()).current_dir(folder.path()).output().unwrap()
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_PEERS and namespaces"]
+    fn a_process_of_another_container_is_reached_by_the_number_that_it_has_there() {
+        peers::each(peers::modern(), |peer| {
+            let folder = Folder::new();
+            let mut target = Command::new("unshare");
+            target.args(["--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c"]);
+            target.arg(format!("exec {}", peer.shell("sleep", 0)));
+            target.env("TMPDIR", folder.path()).env("HOME", folder.path());
+            target.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+            let mut child = target.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+            let mut line = String::new();
+            BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+            assert!(line.starts_with("ready"), "{line:?}");
+            let listed = ran_beside(&["ps", "--json"], &folder);
+            let report: Value = serde_json::from_slice(&listed.stdout).unwrap();
+            let found = report["processes"].list().iter().find(|found| found["pid"] == 1).unwrap();
+            assert_eq!((&found["name"], &found["elsewhere"]), (&"workload".into(), &true.into()));
+            let is_its = |left: &Value| left["path"] == found["endpoint"];
+            assert!(!report["leftovers"].list().iter().any(is_its), "{report}");
+            let port = format!("{},connect", found["endpoint"].text());
+            for (at, target) in
+                [["-p", "1"], ["-n", "workload"], ["--port", &port]].iter().enumerate()
+            {
+                let file = format!("{at}.nettrace");
+                let args = ["collect", "--duration", "300ms", "-o", &file];
+                let run = ran_beside(&[&args[..], target].concat(), &folder);
+                let messages = String::from_utf8_lossy(&run.stderr);
+                assert_eq!(run.status.code(), Some(0), "{target:?}: {messages}");
+                assert!(messages.contains("recording workload (1)"), "{target:?}: {messages}");
+                assert_eq!(
+                    super::ran(&["info", &file, "--json"], &folder).json()["complete"],
+                    true
+                );
+            }
+            // From outside, it has another number, and its socket is not left behind.
+            let mut outside = Command::new(env!("CARGO_BIN_EXE_nettrace"));
+            let listed =
+                outside.args(["ps", "--json"]).env("TMPDIR", folder.path()).output().unwrap();
+            let report: Value = serde_json::from_slice(&listed.stdout).unwrap();
+            assert!(!report["leftovers"].list().iter().any(is_its), "{report}");
+            child.kill().unwrap();
+            child.wait().unwrap();
+        });
+    }
 
     #[test]
     #[ignore = "needs NETTRACE_PEERS and namespaces"]

@@ -4,11 +4,13 @@
 use super::name::{ProcessKind, SocketName};
 use super::{Found, LeftBy, Leftover, Listing, Search, Unreachable};
 use crate::command::process::Variable;
-use crate::endpoint::{Endpoint, MAX_PATH_BYTES};
+use crate::endpoint::{Endpoint, Holder, MAX_PATH_BYTES};
 use crate::proc::{Process, Stat, Status, processes};
 use crate::startup::suspends_at_startup;
+use rustix::fs::StatVfsMountFlags;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -86,10 +88,30 @@ impl Here {
         ProcessView { root, view, apart, own_time }
     }
 
-    fn uptime_of(&self, stat: &Stat) -> Option<Duration> {
+    /// Finds the process that made a socket in another container.
+    fn elsewhere(&self, socket: &Socket) -> Found {
+        // The key is the time of the start by the clock of the system, which containers share.
+        let key = socket.name.key.parse().ok().filter(|_| !socket.name.cut);
+        Found {
+            pid: socket.name.pid,
+            is_elsewhere: true,
+            own_pid: None,
+            kind: socket.name.kind,
+            name: String::new(),
+            command_line: Vec::new(),
+            owner: Some(socket.owner),
+            uptime: key.and_then(|start_ticks| self.uptime_since(start_ticks)),
+            root: PathBuf::from("/"),
+            ports: None,
+            suspends_at_startup: false,
+            endpoint: Ok(Endpoint::socket(&socket.path)),
+        }
+    }
+
+    fn uptime_since(&self, start_ticks: u64) -> Option<Duration> {
         let per_second = rustix::param::clock_ticks_per_second();
         let started =
-            Duration::from_millis(stat.start_ticks.checked_mul(1000)?.checked_div(per_second)?);
+            Duration::from_millis(start_ticks.checked_mul(1000)?.checked_div(per_second)?);
         Duration::try_from_secs_f64(self.uptime?).ok()?.checked_sub(started)
     }
 }
@@ -169,13 +191,29 @@ impl Search {
             .flat_map(|(_, sockets)| sockets);
         let mut all = ours;
         all.extend(others.map(|socket| (socket.path.clone(), socket)));
-        let mut leftovers = Vec::new();
+        let (mut leftovers, mut elsewhere) = (Vec::new(), Vec::new());
         for socket in all.into_values().filter(|socket| !known.contains(&socket.path.as_path())) {
-            if let Some(left_by) = left_by(&self.proc, &socket.name) {
-                leftovers.push(Leftover { path: socket.path, pid: socket.name.pid, left_by });
-            }
+            let Some(left_by) = left_by(&self.proc, &socket.name) else { continue };
+            let pid = socket.name.pid;
+            let left_by = match Endpoint::socket(&socket.path).holder(MAX_PEER_WAIT) {
+                Ok(Holder::Elsewhere) if socket.name.kind == ProcessKind::Runtime => {
+                    elsewhere.push(here.elsewhere(&socket));
+                    continue;
+                }
+                // A container that shares the directory, whose process was found by another path.
+                Ok(Holder::Process(pid)) if listing.processes.iter().any(|it| it.pid == pid) => {
+                    continue;
+                }
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    LeftBy::Untried { owner: socket.owner }
+                }
+                _ => left_by,
+            };
+            leftovers.push(Leftover { path: socket.path, pid, left_by });
         }
         listing.leftovers = leftovers;
+        listing.processes.append(&mut elsewhere);
+        listing.processes.sort_by_key(|found| found.pid);
         listing
     }
 }
@@ -257,6 +295,8 @@ impl Facts<'_> {
             Unreachable::NoDirectory(temporary.clone())
         } else if temporary.as_os_str().as_bytes().len() >= MAX_PATH_BYTES {
             Unreachable::PathTooLong(temporary.clone())
+        } else if !may_write(&seen, owner) {
+            Unreachable::Unwritable(temporary.clone())
         } else {
             Unreachable::NoSocket(temporary.clone())
         };
@@ -277,18 +317,30 @@ impl Facts<'_> {
             .and_then(|variable| variable.value.clone());
         Found {
             pid: self.process.pid,
+            is_elsewhere: false,
             own_pid: self.status.own_pid.filter(|own| *own != self.process.pid),
             kind,
             name: name_of(&command_line).unwrap_or_else(|| self.stat.command.clone()),
             command_line,
             owner: self.status.owner,
-            uptime: self.here.uptime_of(self.stat),
+            uptime: self.here.uptime_since(self.stat.start_ticks),
             root: self.place.root.clone(),
             ports,
             suspends_at_startup: suspends_at_startup(&environment),
             endpoint,
         }
     }
+}
+
+/// Returns whether a process of a user may create files in a directory, by its mount and its mode.
+/// Groups of the process are not looked at: a directory that any group may write to counts as one
+/// of the process's.
+fn may_write(directory: &Path, user: u32) -> bool {
+    let is_read_only = rustix::fs::statvfs(directory)
+        .is_ok_and(|mount| mount.f_flag.contains(StatVfsMountFlags::RDONLY));
+    let Ok(metadata) = std::fs::metadata(directory) else { return true };
+    let bits = if metadata.uid() == user { 0o200 } else { 0o022 };
+    !is_read_only && (user == 0 || metadata.mode() & bits != 0)
 }
 
 /// Returns the environment variable that switches diagnostics off, as `NAME=value`, or `None` if

@@ -37,6 +37,9 @@ pub enum Unreachable {
     /// The path of the runtime's socket would be longer than an address can be, so there is no
     /// socket.
     PathTooLong(PathBuf),
+    /// The process may not write to the directory in which its runtime would create its socket, for
+    /// example because it is mounted read-only, so there is no socket.
+    Unwritable(PathBuf),
     /// There is no socket at the expected path. Either the process is just starting, or its socket
     /// was removed, for example by a dump that failed. In the second case it cannot be reached
     /// until it restarts.
@@ -68,6 +71,9 @@ impl fmt::Display for Unreachable {
             Unreachable::PathTooLong(path) => {
                 write!(f, "it has no socket: paths in its TMPDIR {} are too long", path.display())
             }
+            Unreachable::Unwritable(path) => {
+                write!(f, "it has no socket: its TMPDIR {} is read-only for it", path.display())
+            }
             Unreachable::NoSocket(path) => {
                 write!(
                     f,
@@ -90,8 +96,13 @@ impl fmt::Display for Unreachable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Found {
-    /// Process id, as this process sees it.
+    /// Process id, as this process sees it; if [`Found::is_elsewhere`], the id that the process has
+    /// there.
     pub pid: u32,
+    /// Whether the process is in a container whose processes this one cannot see, and only shares a
+    /// directory with it: a process here may have its id. Its name and command line are not known,
+    /// but the runtime tells them.
+    pub is_elsewhere: bool,
     /// Process id in the namespace of the process, if it differs from [`Found::pid`].
     pub own_pid: Option<u32>,
     /// Whether the process is a runtime or a router.
@@ -132,6 +143,12 @@ pub enum LeftBy {
     Gone,
     /// The process id has been given to another process, which started later.
     Recycled,
+    /// Unknown: no process here has made the socket, and only its owner and root may try whether a
+    /// process elsewhere listens.
+    Untried {
+        /// User id of the socket's owner.
+        owner: u32,
+    },
 }
 
 /// A socket without a process: killed runtimes do not remove their sockets.
@@ -160,6 +177,8 @@ pub struct Listing {
 ///
 /// Searches the temporary directory of this process, and the directory of each process as that
 /// process sees it, with its own `TMPDIR`, mounts and process ids. Commands are sent to no process.
+/// A socket that no process here has made is connected to and closed at once, to find out whether a
+/// process of another container listens.
 ///
 /// ```
 /// use nettrace_ipc::Search;
@@ -217,8 +236,10 @@ impl Search {
     }
 
     /// Finds the .NET process with an id. Returns `None` if there is no such process, or it is not
-    /// a .NET process.
+    /// a .NET process. A process that [is elsewhere](Found::is_elsewhere) is found only if none here
+    /// has the id.
     pub fn process(&self, pid: u32) -> Option<Found> {
-        self.run().processes.into_iter().find(|found| found.pid == pid)
+        let found = self.run().processes.into_iter().filter(|found| found.pid == pid);
+        found.min_by_key(|found| found.is_elsewhere)
     }
 }

@@ -45,6 +45,7 @@ impl Search {
                 .map(|name| name.to_string_lossy().into_owned());
             listing.processes.push(Found {
                 pid: name.pid,
+                is_elsewhere: false,
                 own_pid: None,
                 kind: name.kind,
                 name: base.unwrap_or_default(),

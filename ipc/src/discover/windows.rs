@@ -15,6 +15,7 @@ impl Search {
             let Some((kind, pid)) = name.to_str().and_then(parse_pipe) else { continue };
             listing.processes.push(Found {
                 pid,
+                is_elsewhere: false,
                 own_pid: None,
                 kind,
                 // The standard library has no calls for the rest, and the runtime itself tells

@@ -34,6 +34,16 @@ pub struct Peer {
     pub uid: u32,
 }
 
+/// Process that listens at a socket.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holder {
+    /// The process with this id.
+    Process(u32),
+    /// A process of another container, which has no id here.
+    Elsewhere,
+}
+
 /// Address at which a runtime takes commands: a Unix socket, a Windows pipe or a TCP address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Endpoint(EndpointKind);
@@ -89,9 +99,21 @@ impl Endpoint {
     /// function connects and closes at once, which a runtime takes for a failed connection.
     #[cfg(target_os = "linux")]
     pub(crate) fn is_of_its_process(&self, limit: Duration) -> bool {
-        let EndpointKind::Socket { path, pid: Some(pid) } = &self.0 else { return false };
-        let stream = unix::connect(path, Deadline::after(limit)).ok();
-        stream.and_then(|stream| unix::peer(&stream)).is_some_and(|peer| peer.pid == *pid)
+        self.pid().is_some_and(|pid| self.holder(limit).ok() == Some(Holder::Process(pid)))
+    }
+
+    /// Finds out who holds the other end of the socket. To that end, the function connects and closes
+    /// at once, which a runtime takes for a failed connection.
+    ///
+    /// # Errors
+    /// Nobody listens, or this user may not connect.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn holder(&self, limit: Duration) -> io::Result<Holder> {
+        let EndpointKind::Socket { path, .. } = &self.0 else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        let stream = unix::connect(path, Deadline::after(limit))?;
+        Ok(unix::peer(&stream).map_or(Holder::Elsewhere, |peer| Holder::Process(peer.pid)))
     }
 
     /// Connects to the endpoint. The caller must send a whole request at once: a client that
@@ -103,7 +125,8 @@ impl Endpoint {
             #[cfg(unix)]
             EndpointKind::Socket { path, pid } => {
                 let stream = unix::connect(path, deadline).map_err(failed)?;
-                if let (Some(expected), Some(peer)) = (*pid, unix::peer(&stream))
+                if let Some(expected) = *pid
+                    && let Some(peer) = unix::peer(&stream)
                     // A socket may outlive its process, and the process id in its name may be
                     // reused.
                     && expected != peer.pid

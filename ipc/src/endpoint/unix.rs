@@ -116,9 +116,12 @@ pub(super) fn listen(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Returns the process at the other end, which bound the socket or connected to it.
+/// Returns the process at the other end, which bound the socket or connected to it; `None` if it has
+/// no id here, because it is in another container.
 #[cfg(target_os = "linux")]
 pub(super) fn peer(stream: &UnixStream) -> Option<Peer> {
+    // Quirk: the kernel gives the id 0 to a process of another container, which rustix returns as an
+    // error, because its type of ids has no 0.
     let credentials = rustix::net::sockopt::socket_peercred(stream).ok()?;
     let pid = u32::try_from(credentials.pid.as_raw_nonzero().get()).ok()?;
     Some(Peer { pid, uid: credentials.uid.as_raw() })

@@ -292,6 +292,7 @@ mod tests {
         let runtime = Runtime::at(Endpoint::socket("/x"));
         Reached {
             pid: Some(7),
+            is_elsewhere: false,
             name: "a shop/1".to_owned(),
             runtime,
             may_wait: false,

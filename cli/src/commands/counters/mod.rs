@@ -138,7 +138,7 @@ impl<'v> View<'v> {
         let has_names = !list.choices.iter().any(|choice| choice.provider.ends_with('*'));
         let found = match !list.choices.is_empty() && has_names {
             true => Vec::new(),
-            false => event_sources::names(reached.pid),
+            false => event_sources::names(reached.pid_here()),
         };
         let meters = meters::to_name(reached, &found, &self.end);
         let request = CounterRequest {

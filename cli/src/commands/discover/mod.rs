@@ -51,7 +51,7 @@ fn look(
     context: &mut Context<'_>,
 ) -> Result<Option<Exit>, Failure> {
     let Attached { reached, end, .. } = attached;
-    let mut meter = Meter::new(reached.pid);
+    let mut meter = Meter::new(reached.pid_here());
     // A program that this command started is still suspended, so that it has no CPU use.
     if args.command.is_empty() && end.sleep_until(Instant::now() + BASELINE_TIME) {
         meter.begin();
@@ -107,7 +107,7 @@ fn start(
     end: &EndRule,
     context: &mut Context<'_>,
 ) -> Result<Option<DiscoverySessions>, Failure> {
-    let (named, all) = (named(&event_sources::names(reached.pid))?, everything()?);
+    let (named, all) = (named(&event_sources::names(reached.pid_here()))?, everything()?);
     let messages = &mut context.messages;
     let view = Discovery::default;
     let named = LiveSession::start(reached, named, Resume::No, view(), end, messages)?;

@@ -124,7 +124,7 @@ fn dump(
     let read = driver.run(&mut dumping)?;
     dumping.line.clear();
     // A process at a port may run on another machine, whose modules are not here.
-    if let (Some(pid), true) = (reached.pid, args.port.is_none()) {
+    if let (Some(pid), true) = (reached.pid_here(), args.port.is_none()) {
         outer_types::add(&mut dumping.heap, Modules::Process(pid), dumping.messages);
     }
     let dumps = dumping.heap.finish();

@@ -119,7 +119,7 @@ impl<'t> Taking<'t> {
             (Some(_), _) => Ok(OsFacts::default()),
             (None, _) => Err("the process does not say its id".to_owned()),
         };
-        look(&mut os, reached.pid);
+        look(&mut os, reached.pid_here());
         Taking {
             reached,
             end,
@@ -194,14 +194,14 @@ impl<'t> Taking<'t> {
         }
         self.is_complete &= self.stacks.rounds() > 0;
         self.stacks.count_stacks();
-        look(&mut self.os, self.reached.pid);
+        look(&mut self.os, self.reached.pid_here());
         self.look_at_memory();
     }
 
     /// Reads the code mappings, for code that the runtime never names, such as precompiled calls of
     /// native functions.
     fn look_at_memory(&mut self) {
-        let mappings = self.reached.pid.map(mappings::of_process);
+        let mappings = self.reached.pid_here().map(mappings::of_process);
         // A process that has ended has no mappings, so that earlier ones are kept.
         if let Some(mappings) = mappings.filter(|mappings| !mappings.is_empty()) {
             self.mappings = mappings;
@@ -235,7 +235,7 @@ impl<'t> Taking<'t> {
             // The process id is of another machine or namespace.
             self.os = Err(format!(
                 "process {} of this machine has none of the threads that were seen",
-                self.reached.pid.unwrap_or(0)
+                self.reached.pid_here().unwrap_or(0)
             ));
         }
         if self.os.is_ok() {
@@ -268,11 +268,11 @@ impl<'t> Taking<'t> {
     /// Takes native stacks after the sampler's session, because threads that the sampler suspends
     /// would seem to wait.
     fn native(&mut self) -> Natives {
-        look(&mut self.os, self.reached.pid);
+        look(&mut self.os, self.reached.pid_here());
         let facts = self.os.as_ref().map_err(Clone::clone)?;
         let alive = facts.threads.iter().filter(|(id, _)| facts.alive.contains(id));
         let threads: Vec<u64> = alive.map(|(_, thread)| thread.id).collect();
-        nettrace_native::take(self.reached.pid.unwrap_or(0), &threads)
+        nettrace_native::take(self.reached.pid_here().unwrap_or(0), &threads)
             .map_err(|error| error.to_string())
     }
 
@@ -321,7 +321,7 @@ impl Consumer for Taking<'_> {
         }
         if self.os_looked.elapsed() >= OS_LOOK_INTERVAL && self.may_look() {
             self.os_looked = Instant::now();
-            look(&mut self.os, self.reached.pid);
+            look(&mut self.os, self.reached.pid_here());
         }
         Ok(Next::Read)
     }

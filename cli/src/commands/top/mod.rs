@@ -103,7 +103,7 @@ impl<'w> Watching<'w> {
         };
         let config = request::config(shown, args.buffersize)?;
         let Attached { reached, end, .. } = attached;
-        let meter = Meter::new(reached.pid);
+        let meter = Meter::new(reached.pid_here());
         let rows = if shows_screen(args, context) { MAX_SCREEN_ROWS } else { args.number };
         let top = LiveTop::default().window(args.window.0).rows(rows);
         let messages = &mut context.messages;
@@ -174,7 +174,7 @@ impl<'w> Watching<'w> {
 
     /// Reads the processor times of the threads every [`THREADS_INTERVAL`].
     fn look_at_threads(&mut self) {
-        let Some(pid) = self.session.pid else { return };
+        let Some(pid) = self.session.pid_here else { return };
         if self.threads_seen.is_some_and(|seen| seen.elapsed() < THREADS_INTERVAL) {
             return;
         }
@@ -238,7 +238,7 @@ impl<'w> Watching<'w> {
         let received = self.received();
         let cost = self.meter.look_at_events(received.events, self.threads.as_ref());
         let is_time = self.mapped.is_none_or(|mapped| mapped.elapsed() >= MAPPINGS_INTERVAL);
-        if let Some(pid) = self.session.pid.filter(|_| is_time) {
+        if let Some(pid) = self.session.pid_here.filter(|_| is_time) {
             self.mapped = Some(Instant::now());
             let mappings = mappings::of_process(pid);
             self.session.with(|live| live.report.set_mappings(&mappings));
