@@ -36,6 +36,45 @@ fn processes_that_come_to_a_port_are_recorded_or_let_go() {
 }
 
 #[test]
+fn a_second_port_that_still_holds_a_process_is_named() {
+    let messages = |value: &str, command_line: &str, awaited: &str| {
+        let folder = Folder::new();
+        let port = folder.path("port");
+        let args = ["collect", "--port", &port, "--patience", "120s", "-o", "x.nettrace"];
+        let log = folder.path("log");
+        let mut command = command(&args);
+        command.current_dir(&folder.0).stdin(Stdio::null()).stdout(Stdio::null());
+        let mut child = command.stderr(std::fs::File::create(&log).unwrap()).spawn().unwrap();
+        wait_until("the port", || Path::new(&port).exists());
+        let config = FakeConfig {
+            suspended: true,
+            environment: vec![format!("DOTNET_DiagnosticPorts={}", value.replace("PORT", &port))],
+            command_line: command_line.to_owned(),
+            ..streaming(&metrics())
+        };
+        let endpoint = nettrace_ipc::Endpoint::socket(&port);
+        let fake = FakeRuntime::connect_to(config, endpoint).unwrap();
+        wait_until("the resume", || fake.is_resumed());
+        let read = || std::fs::read_to_string(&log).unwrap();
+        wait_until("the message", || read().contains(awaited));
+        signal(&child, "INT");
+        child.wait().unwrap();
+        read()
+    };
+    // The command line of a runtime that waits has no assembly.
+    let held = "another port still holds the process";
+    let text = messages("PORT;/other", "/usr/bin/dotnet", held);
+    assert!(text.contains("/port and /other"), "{text}");
+    for (value, command_line) in [
+        ("PORT;/other", "/usr/bin/dotnet /app/fake.dll"),
+        ("PORT;/other,nosuspend", "/usr/bin/dotnet"),
+    ] {
+        let text = messages(value, command_line, "recording");
+        assert!(!text.contains(held), "{value} {command_line}: {text}");
+    }
+}
+
+#[test]
 fn a_launched_programs_exit_code_and_terminal_are_passed_on() {
     let folder = Folder::new();
     let run = ran(&["collect", "-o", "x.nettrace", "--", "sh", "-c", "echo out; exit 7"], &folder);

@@ -207,7 +207,7 @@ fn a_process_that_waits_for_another_port_is_reported() {
             "x.nettrace",
         ];
         let run = ran(&args, &folder);
-        run.assert_message("waits for a different diagnostic port");
+        run.assert_message("another port still holds the process");
         arrival.runtime.resume().unwrap();
         assert!(program.wait().unwrap().success());
     });

@@ -4,17 +4,21 @@
 use super::files::{self, Files, is_packed};
 use super::recording::Sought;
 use crate::failure::Failure;
-use crate::live::end_rule::EndRule;
+use crate::live::end_rule::{EndRule, SIGNAL_CHECK};
 use crate::live::first_values::FirstValues;
 use crate::live::metrics_apart::{self, Sessions};
 use crate::live::sink::Sink;
 use crate::live::start;
 use crate::live::stdout_queue::StdoutQueue;
 use crate::live::target::Reached;
-use nettrace_ipc::{Arrival, Error, Session, SessionConfig, Startup};
+use nettrace_ipc::{Arrival, Error, Runtime, Session, SessionConfig, Startup};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Maximum time that a process takes to start after the last port that held it was resumed.
+const STARTING_TIME: Duration = Duration::from_secs(1);
 
 /// Process to record.
 #[derive(Debug)]
@@ -110,6 +114,8 @@ pub(super) struct Started {
     pub(super) first_values: Arc<FirstValues>,
     /// Result of resuming the process; `None` if that was not requested.
     pub(super) resumed: Option<Result<(), Error>>,
+    /// Ports that hold the process at startup, if one still does although it was resumed over its own.
+    pub(super) held_by: Vec<String>,
     /// Whether the process is still suspended at startup.
     pub(super) is_waiting: bool,
 }
@@ -225,7 +231,8 @@ fn start_session(
     end: &EndRule,
 ) -> Result<Started, Failure> {
     reached.settle(end);
-    let first_values = FirstValues::new(reached.pid, &request.config, end.signals().first_values());
+    let first_values =
+        FirstValues::new(reached.pid_here(), &request.config, end.signals().first_values());
     let sessions = match &request.later {
         Some(_) => Some(Sessions::one(&request.config)),
         None => Sessions::for_process(reached, &request.config, end)?,
@@ -264,15 +271,37 @@ fn start_session(
         // Resuming has no effect on a process that is suspended for another tool's port.
         let is_waiting = asked.may_wait
             && asked.runtime.startup().is_ok_and(|startup| startup == Startup::Suspended);
-        Ok((metrics, session, resumed, is_waiting))
+        let held_by = match &resumed {
+            Some(Ok(())) if is_new => held_by(&asked.runtime),
+            _ => Vec::new(),
+        };
+        Ok((metrics, session, resumed, is_waiting, held_by))
     });
     let answer = answer?.ok_or_else(|| silent(reached.label()))?;
-    let (started, session, resumed, is_waiting) = answer.map_err(|error| reached.failed(&error))?;
+    let (started, session, resumed, is_waiting, held_by) =
+        answer.map_err(|error| reached.failed(&error))?;
     let metrics =
         metrics.zip(started).map(|((_, path, sink), session)| Stream { session, path, sink });
     let stream = Stream { session, path, sink };
     let first_values = Arc::new(first_values);
-    Ok(Started { stream, metrics, later, first_values, resumed, is_waiting })
+    Ok(Started { stream, metrics, later, first_values, resumed, held_by, is_waiting })
+}
+
+/// Returns the ports of a process that was resumed over one of several, if it still waits for another
+/// one. That is known only after a while, because a process that goes on needs time to start.
+fn held_by(runtime: &Runtime) -> Vec<String> {
+    let ports = runtime.named_ports().unwrap_or_default();
+    let suspending = ports.into_iter().filter(|port| port.suspends).map(|port| port.address);
+    let suspending: Vec<String> = suspending.collect();
+    let is_held = || runtime.startup().is_ok_and(|startup| startup == Startup::Suspended);
+    let until = Instant::now() + STARTING_TIME;
+    while suspending.len() > 1 && is_held() {
+        if Instant::now() >= until {
+            return suspending;
+        }
+        std::thread::sleep(SIGNAL_CHECK);
+    }
+    Vec::new()
 }
 
 fn silent(label: String) -> Failure {

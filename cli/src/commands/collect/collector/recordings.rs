@@ -131,7 +131,8 @@ impl Collector {
         is_first: bool,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let Started { stream, metrics, later, first_values, resumed, is_waiting } = started;
+        let Started { stream, metrics, later, first_values, resumed, held_by, is_waiting } =
+            started;
         let number = self.count;
         if is_first {
             self.report_lost(&stream.session, reached, &job, context);
@@ -141,6 +142,13 @@ impl Collector {
         // A rotation that begins next resumes the process.
         let is_waiting = is_waiting && is_first && job.begins_rotation() != Some(true);
         warn_of_startup(reached, resumed, is_waiting, context);
+        if !held_by.is_empty() {
+            let ports = held_by.join(" and ");
+            context.messages.warning(&format!(
+                "{}: another port still holds the process, which waits for {ports}; resume it from there",
+                reached.label()
+            ));
+        }
         let trigger = (!self.conditions.is_empty()).then(|| Trigger::new(self.conditions.clone()));
         let sought = match self.guard.as_mut().filter(|_| job.is_watch()) {
             Some((guard, _)) => {
@@ -340,7 +348,7 @@ fn warn_of_startup(
     if is_waiting {
         let text = match resumed {
             Some(_) => {
-                "is suspended at startup and waits for a different diagnostic port; resume it from there"
+                "is suspended at startup: another port still holds the process; resume it from there"
             }
             None => {
                 "waits at startup: nettrace process resume lets it go, unless it waits for a port"
