@@ -1,7 +1,8 @@
 //! What findings say of the thread pool: whether it had enough workers, and what blocked them.
 
 use crate::known::findings;
-use nettrace_analysis::fact::FindingKind;
+use nettrace_analysis::fact::{Fact, FindingKind};
+use nettrace_analysis::findings::Severity;
 use nettrace_analysis::report::{Report, ReportPass, ThreadPool, ThreadPoolReport};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus::{self, TraceFile};
@@ -75,6 +76,32 @@ mod with_shared {
         let (kind, text) = about_pool("net9/blockingpool").remove(0);
         assert_eq!(kind, FindingKind::StarvedPool);
         assert!(text.contains("Task.Wait") && text.ends_with("Sync.Wait"), "{text}");
+    }
+
+    /// 20 requests at once, each of which waits for a task of 200 ms; the pool's events are not in
+    /// the trace.
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn requests_that_wait_for_tasks_are_found_by_samples_alone() {
+        let all = findings(&corpus::web("net11-full"));
+        let found = all.iter().find_map(|finding| match &finding.fact {
+            Fact::SyncOverAsync { blocked, workers, call, place, .. } => {
+                Some((finding.severity, blocked, workers, &**call, place.endpoint.as_deref()))
+            }
+            _ => None,
+        });
+        let (severity, blocked, workers, call, endpoint) = found.unwrap();
+        // All requests together took 15.5 s.
+        assert!((13e9..15.6e9).contains(&blocked.value), "{blocked:?}");
+        assert_eq!((workers.value, call, endpoint), (17.0, "Task.Wait", Some("GET /sync")));
+        assert_eq!(severity, Severity::Severe);
+        for (name, is_starved) in [("dt-default", true), ("dt-noinline", true), ("dt-good", false)]
+        {
+            let kinds: Vec<FindingKind> =
+                findings(&corpus::web(name)).iter().map(|finding| finding.fact.kind()).collect();
+            assert_eq!(kinds.contains(&FindingKind::StarvedPool), is_starved, "{name}");
+            assert!(!kinds.contains(&FindingKind::SyncOverAsync), "{name}: {kinds:?}");
+        }
     }
 
     #[test]

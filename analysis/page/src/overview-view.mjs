@@ -30,6 +30,7 @@ const PLACES = {
   endless_awaits: { view: 'tasks' },
   starved_pool: { view: 'pool' },
   blocked_pool: { view: 'pool' },
+  sync_over_async: { view: 'cpu', states: 'waiting' },
   no_starvation: { view: 'pool' },
   started_threads: { view: 'threads' },
   waits_for_process: { view: 'cpu', states: 'waiting' },

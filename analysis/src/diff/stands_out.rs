@@ -71,6 +71,7 @@ fn subjects(kind: FindingKind) -> &'static [Subject] {
         | FindingKind::Finalizer
         | FindingKind::LockSpinning
         | FindingKind::SampledLockWaits
+        | FindingKind::SyncOverAsync
         | FindingKind::EndlessLockWait
         | FindingKind::StuckInLock
         | FindingKind::EndlessAwaits

@@ -484,6 +484,21 @@ facts! {
             place: Option<Place>,
         }
     }
+    /// Requests blocked workers of the thread pool, because the program's code waits for tasks.
+    SyncOverAsync "sync_over_async" of "starvation", see "report topN --my-code --state waiting" {
+        numbers {
+            /// Time for which workers were blocked in `call`, by samples, summed over workers.
+            blocked: Number,
+            /// Number of workers that were blocked, each counted once.
+            workers: Number,
+        }
+        about {
+            /// Public name of the call that blocks.
+            call: String,
+            /// The program's own method that makes the call.
+            place: Place,
+        }
+    }
     /// The thread pool had a worker for all work.
     NoStarvation "no_starvation" of "no_starvation", see "report threadpool" {
         numbers {

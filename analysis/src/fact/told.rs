@@ -21,6 +21,7 @@ impl Fact {
             | Fact::Finalizer { place, .. }
             | Fact::LockSpinning { place, .. }
             | Fact::SampledLockWaits { place, .. }
+            | Fact::SyncOverAsync { place, .. }
             | Fact::Waiting { place, .. } => Some(place),
             Fact::Compilation { asked_by: place, .. }
             | Fact::LockContention { place, .. }
@@ -75,6 +76,7 @@ impl Fact {
             | FindingKind::OwnMethod
             | FindingKind::Finalizer
             | FindingKind::SampledLockWaits
+            | FindingKind::SyncOverAsync
             | FindingKind::Waiting
             | FindingKind::Compilation => self.place(),
             _ => None,

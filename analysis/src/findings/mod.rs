@@ -20,6 +20,7 @@ mod queries;
 mod requests;
 mod running;
 mod summary;
+mod sync_over_async;
 mod threads;
 mod waiting;
 mod waits;

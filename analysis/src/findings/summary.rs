@@ -10,7 +10,9 @@ use super::own_events::{self, OwnEvents};
 use super::pool::PoolLoad;
 use super::running::RunningFindings;
 use super::waiting::OwnWaits;
-use super::{compiled, exceptions, locks, producers, queries, requests, threads, waits};
+use super::{
+    compiled, exceptions, locks, producers, queries, requests, sync_over_async, threads, waits,
+};
 use crate::document::SCHEMA;
 use crate::fact::{Advice, Base, Fact, Number, Place, ProcessEnd, TraceSubject, Unit};
 use crate::heap::HeapReport;
@@ -329,9 +331,17 @@ fn findings(
         &load,
         code.blocked_workers(resolved).or_else(|| Blocked::by_events(&reports.waits, &own)),
     );
+    // The pool's events are more certain than samples.
+    let sync_over_async = match starvation {
+        None => sync_over_async::sync_over_async(&own, resolved, duration_ns),
+        Some(_) => None,
+    };
     let waiting = OwnWaits::new(resolved, &own);
     let has_tasks = reports.subjects.contains_key(&TraceSubject::Tasks);
-    let methods = waiting.methods(resolved, &own, duration_ns, has_tasks, starvation.is_some());
+    let mut methods = waiting.methods(resolved, &own, duration_ns, has_tasks, starvation.is_some());
+    methods.retain(|waits| {
+        sync_over_async.as_ref().is_none_or(|sync| sync.fact.place() != waits.fact.place())
+    });
     let found = [
         hottest,
         ran,
@@ -341,6 +351,7 @@ fn findings(
         running.missing_names(resolved),
         running.waits_for_process(),
         starvation,
+        sync_over_async,
         hangs::no_starvation(&reports.pool, &load, code.sampled > 0),
         gc.filter(|_| !is_of_dump),
         compiled::compilation(&reports.jit, asker, duration_ns),

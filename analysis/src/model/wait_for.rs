@@ -106,7 +106,8 @@ pub(super) fn wait_for(type_name: &str, method: &str) -> Option<WaitFor> {
 
 fn threading(type_name: &str, method: &str) -> Option<WaitFor> {
     Some(match (type_name, method) {
-        ("Monitor", "Wait" | "ObjWait") => WaitFor::Pulse,
+        // From .NET 11 on, `Monitor.Wait` waits for a condition, and may be inlined into its caller.
+        ("Monitor", "Wait" | "ObjWait") | ("Condition", _) => WaitFor::Pulse,
         ("Monitor" | "Lock" | "ReaderWriterLockSlim" | "ReaderWriterLock", _) => WaitFor::Lock,
         ("Thread", "Join" | "JoinInternal") => WaitFor::Thread,
         ("Thread", "Sleep" | "SleepInternal" | "Yield" | "YieldInternal")
@@ -144,6 +145,7 @@ mod tests {
         };
         assert_eq!(of("System.Threading.Monitor.Enter"), Some(WaitFor::Lock));
         assert_eq!(of("System.Threading.Monitor.Wait"), Some(WaitFor::Pulse));
+        assert_eq!(of("System.Threading.Condition.Wait"), Some(WaitFor::Pulse));
         assert_eq!(of("System.Threading.Tasks.Task.InternalWaitCore"), Some(WaitFor::Task));
         assert_eq!(of("System.Threading.Tasks.Task.ExecuteWithThreadLocal"), None);
         assert_eq!(of("System.Threading.Thread.StartCallback"), None);

@@ -132,6 +132,13 @@ pub(crate) fn sentence(fact: &Fact) -> String {
             )
         }
         Fact::StarvedPool { .. } | Fact::BlockedPool { .. } => starvation(fact),
+        Fact::SyncOverAsync { blocked, workers, call, place } => format!(
+            "sync over async: {} of the thread pool {} blocked {} in {call} under {}",
+            counted(workers, "worker"),
+            if workers.whole() == 1 { "was" } else { "were" },
+            duration(blocked),
+            name(place)
+        ),
         Fact::NoStarvation { workers } => format!(
             "no sign of thread-pool starvation: at most {} active",
             match workers.whole() {
