@@ -54,3 +54,4 @@ mod waiting;
 mod web;
 mod web_profile;
 mod web_truth;
+mod why_missing;

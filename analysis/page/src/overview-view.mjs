@@ -12,6 +12,9 @@ import { facts } from './table.mjs';
 const PLACES = {
   lost_events: { view: 'overview' },
   cut_off: { view: 'overview' },
+  faulty_source: { view: 'logs' },
+  silent_sources: { view: 'overview' },
+  no_activity_ids: { view: 'requests' },
   missing_names: { view: 'cpu', tab: 'modules' },
   collections: { view: 'gc' },
   allocations: { view: 'cpu', kind: 'alloc' },

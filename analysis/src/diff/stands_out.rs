@@ -59,6 +59,9 @@ fn subjects(kind: FindingKind) -> &'static [Subject] {
             &[Subject::Requests]
         }
         FindingKind::LostEvents
+        | FindingKind::FaultySource
+        | FindingKind::SilentSources
+        | FindingKind::NoActivityIds
         | FindingKind::MissingNames
         | FindingKind::HeapHeld
         | FindingKind::HeapOwnTypes

@@ -1,6 +1,9 @@
 //! Facts: what a trace shows, as data. A fact has a kind, numbers and methods, and no sentence:
 //! thresholds, order and severity are decided on facts, and only `words` turns them into English.
 
+#[macro_use]
+mod kinds;
+
 mod advice;
 mod cause;
 mod collection;

@@ -44,6 +44,8 @@ pub enum Unit {
     UnitsOfWork,
     /// Log messages.
     Messages,
+    /// EventSources.
+    Sources,
 }
 
 impl Unit {
@@ -70,6 +72,7 @@ impl Unit {
             Unit::Commands => "commands",
             Unit::UnitsOfWork => "units_of_work",
             Unit::Messages => "messages",
+            Unit::Sources => "sources",
         }
     }
 

@@ -1,6 +1,8 @@
 //! One pass of all reports from which findings are computed.
 
 use super::askers::Askers;
+use super::faulty::{FaultySources, SourceFault};
+use super::missing_ids::IdsOfStarts;
 use super::own_events::{EventCounts, OwnEvents, is_own};
 use crate::fact::{Subjects, TraceSubject};
 use crate::model::{Model, Moment, Resolved};
@@ -28,6 +30,8 @@ macro_rules! reports {
             subjects: bool,
             own: bool,
             askers: bool,
+            faults: bool,
+            ids: bool,
         }
 
         impl Overview {
@@ -38,9 +42,11 @@ macro_rules! reports {
                     subjects: TraceSubject::for_event(event).is_some(),
                     own: is_own(event),
                     askers: Askers::wants(event),
+                    faults: SourceFault::may_be(event),
+                    ids: IdsOfStarts::wants(event),
                 };
-                let OverviewInterest { $($name,)+ subjects, own, askers } = interest;
-                ($($name ||)+ subjects || own || askers).then_some(interest)
+                let OverviewInterest { $($name,)+ subjects, own, askers, faults, ids } = interest;
+                ($($name ||)+ subjects || own || askers || faults || ids).then_some(interest)
             }
         }
 
@@ -66,6 +72,8 @@ macro_rules! reports {
             pub(super) subjects: Subjects,
             pub(super) own: Vec<OwnEvents>,
             pub(super) askers: Askers,
+            pub(super) faults: FaultySources,
+            pub(super) ids: IdsOfStarts,
         }
 
         impl Overview {
@@ -75,6 +83,8 @@ macro_rules! reports {
                     subjects: self.subjects,
                     own: self.own.finish(),
                     askers: self.askers,
+                    faults: self.faults,
+                    ids: self.ids,
                 };
                 finished.count_subjects();
                 finished
@@ -108,6 +118,8 @@ pub(crate) struct Overview {
     subjects: Subjects,
     own: EventCounts,
     askers: Askers,
+    faults: FaultySources,
+    ids: IdsOfStarts,
 }
 
 impl Overview {
@@ -117,6 +129,8 @@ impl Overview {
             subjects: Subjects::new(),
             own: EventCounts::default(),
             askers: Askers::default(),
+            faults: FaultySources::default(),
+            ids: IdsOfStarts::default(),
         }
     }
 
@@ -159,6 +173,12 @@ impl Overview {
         }
         if moment.is_selected && interest.askers {
             self.askers.add(event, moment, model);
+        }
+        if moment.is_selected && interest.faults {
+            self.faults.add(event);
+        }
+        if moment.is_selected && interest.ids {
+            self.ids.add(event, moment);
         }
     }
 

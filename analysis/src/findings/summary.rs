@@ -28,6 +28,8 @@ const HEAP_WEIGHT: u8 = 99;
 const CUT_OFF_WEIGHT: f64 = 100.0;
 /// Minimum weight of the finding that events were lost.
 const MIN_LOSSES_WEIGHT: f64 = 10.0;
+/// Weight of the finding that EventSources sent nothing.
+const SILENT_WEIGHT: f64 = 58.0;
 /// Weight of the finding about logged errors.
 const LOG_ERRORS_WEIGHT: f64 = 45.0;
 /// Maximum time from an exception to the end of the trace, in nanoseconds, for the exception to be
@@ -155,9 +157,10 @@ impl SummaryReport {
             subjects.insert(TraceSubject::Cpu, running.sampled);
         }
         let named = model.processes().find(|(_, process)| !process.name.is_empty());
+        let has_requests = has_requests(reports);
         let answer = |(subject, events): (&TraceSubject, &u64)| {
-            let (report, about) = (subject.report()?.to_owned(), subject.shown().to_owned());
-            Some(Answer { report, about, events: *events })
+            let about = subject.shown(has_requests).to_owned();
+            Some(Answer { report: subject.report()?.to_owned(), about, events: *events })
         };
         let mut own_events = own_events::rows_of(
             &reports.own,
@@ -230,6 +233,17 @@ impl SummaryReport {
         finding::rank(&mut self.findings);
     }
 
+    /// Adds the finding that EventSources which the recording asked for sent nothing, as the command
+    /// that recorded the trace saw. Without `sources`, adds nothing.
+    pub fn add_silent_sources(&mut self, sources: Vec<String>) {
+        if sources.is_empty() {
+            return;
+        }
+        let silent = Number::count(sources.len() as u64, Unit::Sources);
+        self.findings.push(Finding::new(Fact::SilentSources { silent, sources }, SILENT_WEIGHT));
+        finding::rank(&mut self.findings);
+    }
+
     fn cut_off(&self, process_end: Option<ProcessEnd>) -> Finding {
         let fact = Fact::CutOff {
             after: Number::nanos(self.duration_ns),
@@ -273,9 +287,13 @@ fn advice(reports: &Overviewed, resolved: &Resolved<'_>) -> Option<Advice> {
     let is_web = processes.any(|(_, process)| {
         process.modules().iter().any(|module| WEB_SERVERS.contains(&module.name.as_str()))
     });
-    let has_requests = reports.activities.http.as_ref().is_some_and(|http| http.started > 0);
     let is_dump = reports.subjects.contains_key(&TraceSubject::Heap);
-    (is_web && !has_requests && !is_dump).then_some(Advice::RecordRequests)
+    (is_web && !has_requests(reports) && !is_dump).then_some(Advice::RecordRequests)
+}
+
+/// Returns whether the trace has requests that came in or went out.
+fn has_requests(reports: &Overviewed) -> bool {
+    reports.activities.http.as_ref().is_some_and(|http| http.started > 0)
 }
 
 /// Writes advice as two members: its sentence and its kind.
@@ -366,10 +384,12 @@ fn findings(
         waits::handle_waits(&reports.waits, &own, duration_ns),
         requests::activities(&reports.activities, duration_ns),
         reports.activities.http.as_ref().and_then(|http| requests::slow_call(http, duration_ns)),
+        reports.ids.finding(),
         log_errors(errors),
     ];
     let mut findings: Vec<Finding> = found.into_iter().flatten().chain(methods).collect();
     locks::join(&mut findings, resolved, &own);
+    findings.extend(reports.faults.findings());
     finding::leave_out_covered(&mut findings);
     producers::join(&mut findings);
     if findings.iter().all(|finding| finding.severity == Severity::Good) {

@@ -57,12 +57,12 @@ impl NamedFor {
 
 /// The frames of a stack, each with what its name tells.
 #[derive(Debug)]
-struct NamedStack<'r> {
+struct RequestStack<'r> {
     frames: &'r [FrameHandle],
     names: &'r [NamedFor],
 }
 
-impl NamedStack<'_> {
+impl RequestStack<'_> {
     fn name(&self, frame: FrameHandle) -> NamedFor {
         self.names.get(frame.index()).copied().unwrap_or_default()
     }
@@ -95,7 +95,7 @@ impl NamedStack<'_> {
 
 /// Waits for tasks in one method of the program.
 #[derive(Debug, Default)]
-struct TaskWaits {
+struct MethodWaits {
     nanos: u64,
     samples: u64,
     workers: BTreeSet<ThreadHandle>,
@@ -111,7 +111,7 @@ pub(super) fn sync_over_async(
     let all = (0_u32..).zip(resolved.all_frames());
     let names: Vec<NamedFor> =
         all.map(|(at, frame)| NamedFor::new(resolved, own, FrameHandle(at), frame)).collect();
-    let stack = |stack| NamedStack { frames: resolved.frames(stack), names: &names };
+    let stack = |stack| RequestStack { frames: resolved.frames(stack), names: &names };
     let profile = resolved.profile().rows();
     let rows = || profile.iter().filter(|(key, _)| key.kind == Kind::Cpu);
     // Most stacks do not wait for tasks, so entries are looked for only if some do.
@@ -130,7 +130,7 @@ pub(super) fn sync_over_async(
     });
     let entries: BTreeSet<FrameHandle> = entries.collect();
     let mut places: HashMap<StackHandle, Option<(FrameHandle, FrameHandle)>> = HashMap::new();
-    let mut methods: BTreeMap<FrameHandle, TaskWaits> = BTreeMap::new();
+    let mut methods: BTreeMap<FrameHandle, MethodWaits> = BTreeMap::new();
     for (key, totals) in waits {
         let place = places.entry(key.stack).or_insert_with(|| stack(key.stack).waiting(&entries));
         let Some((method, call)) = *place else { continue };
@@ -164,7 +164,7 @@ mod tests {
     fn waiting(stack: &[NamedFor], entries: &[usize]) -> Option<(usize, usize)> {
         let frames: Vec<FrameHandle> = FrameHandle::all(stack.len()).collect();
         let entries = entries.iter().map(|at| frames[*at]).collect();
-        let found = NamedStack { frames: &frames, names: stack }.waiting(&entries);
+        let found = RequestStack { frames: &frames, names: stack }.waiting(&entries);
         found.map(|(method, call)| (method.index(), call.index()))
     }
 

@@ -13,6 +13,9 @@ const MAX_DEADLOCK_THREADS: usize = 8;
 /// Events of waits for locks, as `--providers` takes them.
 const LOCKS: Recording = Recording::runtime(0x4000, 4);
 
+/// Source of the ids of activities, as `--providers` takes it.
+const ACTIVITY_IDS: Recording = Recording::new("System.Threading.Tasks.TplEventSource", 0x80, 4);
+
 /// Writes a count with digits in groups: `12,345`.
 pub(super) fn count(number: &Number) -> String {
     units::count(number.whole())
@@ -58,6 +61,12 @@ pub(crate) fn sentence(fact: &Fact) -> String {
             let time = duration(time);
             format!("the recording ends in the middle, after {time}: {how}{thrown}{seen}")
         }
+        Fact::FaultySource { source, reason, .. } => faulty_source(source, reason),
+        Fact::SilentSources { sources, .. } => silent_sources(sources),
+        Fact::NoActivityIds { activities } => format!(
+            "{} have no ids, so what belongs to which is a guess: record {ACTIVITY_IDS} as well",
+            self::activities(activities)
+        ),
         Fact::MissingNames { share, .. } => coverage::missing(share.whole()),
         Fact::Collections { paused, collections, share, longest, reasons, behind } => {
             format!(
@@ -199,6 +208,20 @@ pub(crate) fn sentence(fact: &Fact) -> String {
         Fact::HeapHeld { holder, reachable, .. } => heap::held(holder, reachable.whole()),
         Fact::HeapOwnTypes { types, .. } => heap::own_types(types),
     }
+}
+
+/// Writes that an EventSource reports a fault of its own.
+pub(crate) fn faulty_source(source: &str, reason: &str) -> String {
+    format!("EventSource {source} is faulty, so events of it are missing: {reason}")
+}
+
+/// Writes that EventSources sent nothing although a recording asked for them.
+pub(crate) fn silent_sources(sources: &[String]) -> String {
+    format!(
+        "nothing came from {}, which the recording asked for: no EventSource of that name was in \
+         use, or it had no events of the keywords and level",
+        sources.join(", ")
+    )
 }
 
 /// Writes a share of the running time with its samples: `50.00 % of the running time (1,234

@@ -30,9 +30,13 @@ fn own_events(sources: &[&str]) -> Option<String> {
 }
 
 impl TraceSubject {
-    /// Returns what the report about the subject shows.
-    pub(crate) fn shown(self) -> &'static str {
-        self.text().1
+    /// Returns what the report about the subject shows. `has_requests` tells whether requests are
+    /// among the activities.
+    pub(crate) fn shown(self, has_requests: bool) -> &'static str {
+        match self {
+            TraceSubject::Activities if !has_requests => "operations and how long they took",
+            _ => self.text().1,
+        }
     }
 
     /// Returns the subject's name in a list, and what its report shows; empty for a

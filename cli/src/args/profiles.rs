@@ -15,7 +15,8 @@ pub(crate) const DIAGNOSTIC_SOURCE: &str = "Microsoft-Diagnostics-DiagnosticSour
 /// ILToNativeMap, Compilation.
 pub(crate) const COMMON_KEYWORDS: u64 = 0x10_0003_801D;
 
-const TASKS: &str = "System.Threading.Tasks.TplEventSource";
+/// Name of the provider of tasks, which also makes ids of activities.
+pub(crate) const TASKS: &str = "System.Threading.Tasks.TplEventSource";
 /// Keyword of the runtime's events about waits for locks.
 const CONTENTION_KEYWORD: u64 = 0x4000;
 /// Keywords of messages of Microsoft.Extensions.Logging: as text, and with arguments and
@@ -25,7 +26,7 @@ const MESSAGE_KEYWORDS: u64 = 0xC;
 const EVENTS_KEYWORD: u64 = 0x2;
 /// Keyword that makes ids of activities flow with tasks. The ids tell which request an event
 /// belongs to.
-const ACTIVITY_IDS_KEYWORD: u64 = 0x80;
+pub(crate) const ACTIVITY_IDS_KEYWORD: u64 = 0x80;
 
 /// Filter that selects what the SqlClient and Entity Framework listeners write about commands.
 const DATABASE_SPECS: &str = "\

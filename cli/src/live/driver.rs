@@ -7,6 +7,7 @@ use super::sink::{Saved, Sink};
 use crate::failure::Failure;
 use nettrace_ipc::{Ending, Session, StopHandle};
 use nettrace_parser::{Event, Feed, Outcome};
+use std::collections::BTreeSet;
 use std::io::{self, BufRead};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -144,6 +145,8 @@ pub(crate) struct Driven {
     /// Ending of the stream; `None` if the session was left before.
     pub(crate) ending: Option<Ending>,
     pub(crate) outcome: Outcome,
+    /// Names of the providers that sent events.
+    pub(crate) providers: BTreeSet<String>,
     /// Reason why the stream cannot be parsed, if it cannot.
     pub(crate) fault: Option<String>,
     /// Error of writing the bytes, or of receiving them.
@@ -255,6 +258,7 @@ impl Driver {
             received: self.received,
             ending: self.session.ending(),
             outcome: self.feed.outcome(),
+            providers: self.feed.reader().event_types().map(|it| it.provider.to_string()).collect(),
             fault: self.fault,
             failure: self.failure.or(finished.err()),
             saved,

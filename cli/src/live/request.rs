@@ -1,6 +1,8 @@
 //! Makes the request for a process from the command line.
 
-use crate::args::profiles::{DIAGNOSTIC_SOURCE, RUNTIME, SAMPLER, united_rundown};
+use crate::args::profiles::{
+    ACTIVITY_IDS_KEYWORD, DIAGNOSTIC_SOURCE, RUNTIME, SAMPLER, TASKS, united_rundown,
+};
 use crate::args::providers::{RundownChoice, default_keywords};
 use crate::args::{ProfileName, SessionArgs};
 use crate::failure::Failure;
@@ -15,6 +17,8 @@ const METHOD_NAMES: u64 = 0x20_0000_0018;
 /// compiled code; waits for handles.
 const OTHERS_AT_VERBOSE: [u32; 18] =
     [10, 29, 33, 200, 201, 203, 209, 56, 60, 61, 62, 63, 64, 65, 146, 190, 301, 302];
+/// Providers of requests, whose events belong together by ids.
+const REQUESTS: [&str; 2] = ["Microsoft.AspNetCore.Hosting", "System.Net.Http"];
 /// Profiles of a session if no option says what to record.
 const DEFAULT_PROFILES: [ProfileName; 2] =
     [ProfileName::DotnetCommon, ProfileName::DotnetSampledThreadTime];
@@ -134,6 +138,29 @@ pub(crate) fn table(args: &SessionArgs, config: &SessionConfig) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
+/// Returns the names of the providers that `--providers` and `--events` name, each once. A provider
+/// that only makes ids of activities is left out, since it sends nothing.
+pub(crate) fn named_providers(args: &SessionArgs) -> Vec<String> {
+    let lists = args.providers.iter().flat_map(|list| &list.providers);
+    let lists = lists.filter(|provider| {
+        let keywords = provider.wire_keywords() & !Provider::SESSION_KEYWORDS;
+        !makes_ids(provider) || keywords != ACTIVITY_IDS_KEYWORD
+    });
+    let lists = lists.map(|provider| provider.name());
+    let mut names: Vec<String> = Vec::new();
+    for name in lists.chain(args.events.iter().map(|ids| ids.provider.as_str())) {
+        if !names.iter().any(|other| other == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+/// Returns whether a provider makes ids of activities, with which the others mark their events.
+fn makes_ids(provider: &Provider) -> bool {
+    provider.name() == TASKS && provider.wire_keywords() & ACTIVITY_IDS_KEYWORD != 0
+}
+
 /// Returns the options that name a provider.
 fn sources(args: &SessionArgs, name: &str) -> Vec<String> {
     let mut sources = Vec::new();
@@ -175,6 +202,12 @@ fn sources(args: &SessionArgs, name: &str) -> Vec<String> {
 /// cannot record.
 pub(crate) fn warnings(config: &SessionConfig) -> Vec<String> {
     let mut warnings = Vec::new();
+    let is_of_requests = |provider: &Provider| REQUESTS.contains(&provider.name());
+    if config.providers().iter().any(is_of_requests) && !config.providers().iter().any(makes_ids) {
+        warnings.push(format!(
+            "requests get no ids, so what belongs to which is a guess: add {TASKS}:{ACTIVITY_IDS_KEYWORD:#x}:4"
+        ));
+    }
     for provider in config.providers() {
         if provider.name() == DIAGNOSTIC_SOURCE {
             warnings.push(format!(

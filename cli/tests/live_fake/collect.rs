@@ -60,6 +60,58 @@ fn collect_sends_what_dry_run_shows() {
 }
 
 #[test]
+fn providers_that_sent_nothing_are_named_at_the_end_and_when_the_trace_is_shown() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(streaming(&trace("../known/own-provider.nettrace.gz"))).unwrap();
+    let ids = "System.Threading.Tasks.TplEventSource:0x80:4";
+    let asked = format!("Shop-Orders,Shop-Ordesr,{ids}");
+    let args = ["collect", "--duration", "100ms", "-o", "x.nettrace", "--providers", &asked];
+    let run = on(&fake, &folder, &args);
+    assert_eq!(run.code, Some(0));
+    let silent = "nothing came from Shop-Ordesr, which the recording asked for";
+    assert!(run.stderr.contains(&format!("warning: x.nettrace: {silent}: ")), "{}", run.stderr);
+    let kept = std::fs::read_to_string(folder.0.join("x.nettrace.ending")).unwrap();
+    assert_eq!(kept, "asked for Shop-Orders\nasked for Shop-Ordesr, which sent nothing\n");
+    let shown = ran(&["x.nettrace", "--json"], &folder).json();
+    assert!(shown["findings"][0]["text"].text().starts_with(silent), "{shown}");
+    // A recording of which all providers sent events leaves nothing beside its trace, as does one
+    // of a profile, of whose providers a process has only some.
+    for what in [["--providers", "Shop-Orders"], ["--profile", "web"]] {
+        let args = ["collect", "--duration", "100ms", "-o", "x.nettrace", "--force"];
+        let run = on(&fake, &folder, &[&args[..], &what].concat());
+        assert!(!run.stderr.contains("nothing came from"), "{}", run.stderr);
+        assert!(!folder.0.join("x.nettrace.ending").exists());
+    }
+}
+
+#[test]
+fn collect_warns_of_an_event_source_that_reports_its_own_fault() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(streaming(&trace("../known/faulty-source.nettrace.gz"))).unwrap();
+    let args = ["collect", "--duration", "100ms", "-o", "x.nettrace", "--providers", "Bugs-Broken"];
+    let run = on(&fake, &folder, &args);
+    assert_eq!(run.code, Some(0));
+    let fault = "warning: EventSource Bugs-Broken is faulty, so events of it are missing: Event One \
+                 was assigned event ID 1 but 2 was passed to WriteEvent.\n";
+    assert_eq!(run.stderr.matches(fault).count(), 1, "{}", run.stderr);
+    assert!(!run.stderr.contains("nothing came from"), "{}", run.stderr);
+}
+
+#[test]
+fn requests_without_ids_are_told_before_the_recording() {
+    let folder = Folder::new();
+    let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
+    let warns = |providers: &str| {
+        let args = ["collect", "--duration", "100ms", "-o", "x.nettrace", "--force"];
+        let run = on(&fake, &folder, &[&args[..], &["--providers", providers]].concat());
+        run.stderr.contains("requests get no ids, so what belongs to which is a guess: add System.")
+    };
+    assert!(warns("Microsoft.AspNetCore.Hosting"));
+    assert!(!warns("Microsoft.AspNetCore.Hosting,System.Threading.Tasks.TplEventSource:0x80:4"));
+    assert!(!warns("Shop-Orders"));
+}
+
+#[test]
 fn collect_writes_over_nothing_unless_forced() {
     let folder = Folder::new();
     std::fs::write(folder.0.join("x.nettrace"), "precious").unwrap();
@@ -139,7 +191,10 @@ fn counters_of_a_process_that_waits_at_its_start_begin_once_its_metrics_have_com
         let resumed = all.iter().position(|id| *id == (4, 1)).unwrap();
         let before = all[..resumed].iter().filter(|(set, id)| *set == 2 && *id > 1).count();
         assert_eq!(before, parts.len() - 1, "{all:?}");
-        assert_eq!(folder.names(), parts);
+        let mut names = folder.names();
+        // The fake process sends nothing of some of the providers.
+        names.retain(|name| !name.ends_with(".ending"));
+        assert_eq!(names, parts);
         assert_eq!(fake.session_count(), 0);
     }
 }
@@ -180,7 +235,8 @@ fn no_session_of_a_process_is_stopped_and_no_counters_begin_before_the_first_val
     run.assert_message(
         "EventCounters were not recorded: they begin after the first values of its metrics",
     );
-    assert_eq!(folder.names(), ["x.metrics.nettrace", "x.nettrace"]);
+    // The fake process sends nothing of `Other`.
+    assert_eq!(folder.names(), ["x.metrics.nettrace", "x.nettrace", "x.nettrace.ending"]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ mod summary;
 
 use crate::args::{BufferingMode, CollectArgs};
 use crate::context::Context;
-use crate::ending;
+use crate::ending::{self, EndingFile};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::counters;
@@ -91,6 +91,7 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     };
     talk.finish()?;
     let (exit, is_cut_off) = result?;
+    let mut asked = collector.take_asked();
     let written = collector.into_written();
     let ended = match exit {
         Exit::Program(code) if is_cut_off && written.len() == 1 => {
@@ -99,7 +100,8 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         _ => None,
     };
     for trace in &written {
-        ending::keep(trace, ended);
+        let asked = asked.remove(trace).unwrap_or_default();
+        ending::keep(trace, &EndingFile { end: ended, asked });
     }
     if let Some(end) = ended {
         context.messages.note(&format!("the program ended with {end}"));

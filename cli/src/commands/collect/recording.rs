@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::live::driver::{Consumer, Driven, Driver, Next, Received, SessionHandle};
 use crate::live::first_values::FirstValues;
 use crate::live::sink::Sink;
+use nettrace_analysis::findings::SourceFault;
 use nettrace_export::Trigger;
 use nettrace_ipc::Session;
 use nettrace_parser::{Event, Feed};
@@ -13,6 +14,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+/// Maximum number of faulty EventSources that a recording reports.
+const MAX_FAULTY: usize = 10;
 
 /// Report of a recording's thread.
 #[derive(Debug)]
@@ -23,6 +27,8 @@ pub(super) enum RecordingEvent {
     Condition(usize),
     /// An event shows why a condition cannot be fulfilled.
     Trouble(String),
+    /// An EventSource reports a fault of its own.
+    Fault(SourceFault),
     /// The condition of the rule with this index is fulfilled by these values of counters.
     Fired { rule: usize, values: Vec<(String, f64)> },
     /// An event shows why a rule's condition cannot be fulfilled.
@@ -108,11 +114,22 @@ pub(super) struct Recorder {
     pub(super) sought: Arc<Mutex<Sought>>,
     /// Whether another session of this process reports the conditions that were not fulfilled.
     pub(super) is_beside: bool,
+    /// EventSources whose fault was reported.
+    pub(super) faulty: Vec<String>,
 }
 
 impl Recorder {
     fn sought(&self) -> MutexGuard<'_, Sought> {
         self.sought.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reports the fault of an EventSource, once.
+    fn look_for_fault(&mut self, event: &Event<'_>) {
+        let Some(fault) = SourceFault::from_event(event) else { return };
+        if self.faulty.len() < MAX_FAULTY && !self.faulty.contains(&fault.source) {
+            self.faulty.push(fault.source.clone());
+            (self.report)(RecordingEvent::Fault(fault));
+        }
     }
 
     fn conclude(&mut self, mut read: Driven) -> RecordingOutcome {
@@ -138,6 +155,9 @@ impl Recorder {
 
 impl Consumer for Recorder {
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
+        if SourceFault::may_be(event) {
+            self.look_for_fault(event);
+        }
         let (report, mut sought) = (&self.report, self.sought());
         if let Some(trigger) = &mut sought.trigger {
             trigger.check(event);

@@ -125,6 +125,8 @@ pub(super) struct Stream {
     pub(super) session: Session,
     pub(super) path: Option<PathBuf>,
     pub(super) sink: Sink,
+    /// Names of the providers that the session asks for.
+    pub(super) providers: Vec<String>,
 }
 
 /// Answer to a request.
@@ -263,6 +265,7 @@ fn start_session(
     };
     let (asked, resumes) = (reached.clone(), request.resumes);
     let metrics_config = metrics.as_ref().map(|(config, ..)| config.clone());
+    let providers = names_of(&config);
     let answer = end.ask(move || -> Result<_, Error> {
         // Metrics first: `metrics_apart` has the reason.
         let metrics = metrics_config.map(|config| asked.runtime.start(&config)).transpose()?;
@@ -280,9 +283,11 @@ fn start_session(
     let answer = answer?.ok_or_else(|| silent(reached.label()))?;
     let (started, session, resumed, is_waiting, held_by) =
         answer.map_err(|error| reached.failed(&error))?;
-    let metrics =
-        metrics.zip(started).map(|((_, path, sink), session)| Stream { session, path, sink });
-    let stream = Stream { session, path, sink };
+    let metrics = metrics.zip(started).map(|((config, path, sink), session)| {
+        let providers = names_of(&config);
+        Stream { session, path, sink, providers }
+    });
+    let stream = Stream { session, path, sink, providers };
     let first_values = Arc::new(first_values);
     Ok(Started { stream, metrics, later, first_values, resumed, held_by, is_waiting })
 }
@@ -302,6 +307,11 @@ fn held_by(runtime: &Runtime) -> Vec<String> {
         std::thread::sleep(SIGNAL_CHECK);
     }
     Vec::new()
+}
+
+/// Returns the names of the providers that a session asks for.
+fn names_of(config: &SessionConfig) -> Vec<String> {
+    config.providers().iter().map(|provider| provider.name().to_owned()).collect()
 }
 
 fn silent(label: String) -> Failure {

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::live::sink::Saved;
 use crate::messages::{Messages, OVERSIZED, can_have_been_full, cause_of_loss};
 use crate::units;
+use nettrace_analysis::findings::silent_sources_text;
 use nettrace_ipc::Ending;
 use std::io;
 use std::time::Duration;
@@ -19,6 +20,8 @@ pub(super) struct Summary<'s> {
     /// Whether `file` stands for standard output.
     pub(super) is_stdout: bool,
     pub(super) elapsed: Duration,
+    /// Names of the providers that options name and that sent nothing.
+    pub(super) silent: Vec<String>,
 }
 
 impl Summary<'_> {
@@ -106,6 +109,10 @@ impl Summary<'_> {
                 false => format!("{}{OVERSIZED}", cause_of_loss(findings > 0)),
             };
             messages.warning(&format!("{file}: {} lost: {cause}", units::counted(lost, "event")));
+        }
+        if !self.silent.is_empty() {
+            let text = silent_sources_text(&self.silent);
+            messages.warning(&format!("{file}: {text}"));
         }
         if let Some(lacking) = &self.outcome.lacking {
             let text = "the condition to stop at was not met";

@@ -52,8 +52,9 @@ pub(super) fn complete(
     if let Some(heap) = &heap {
         report.add_heap(&heap.report);
     }
-    let end = if trace.is_complete { None } else { ending::read(&input.file) };
-    report.add_outcome(trace, end);
+    let beside = ending::read(&input.file).unwrap_or_default();
+    report.add_outcome(trace, beside.end.filter(|_| !trace.is_complete));
+    report.add_silent_sources(beside.silent());
     heap
 }
 

@@ -4,10 +4,12 @@ use super::Collector;
 use super::recordings::{Active, NO_COUNTERS, NO_NEXT_FILE};
 use crate::commands::collect::summary::Summary;
 use crate::context::Context;
+use crate::ending::AskedSource;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::sink::Saved;
 use crate::units;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 impl Collector {
@@ -40,7 +42,17 @@ impl Collector {
         };
         let read = &outcome.read;
         self.totals.add(read.received);
-        let summary = Summary { outcome: &outcome, label: &label, file: &file, is_stdout, elapsed };
+        let asked = self.named.iter().filter(|name| active.providers.contains(name));
+        let asked = asked.map(|name| {
+            // A stream that cannot be read to its end does not tell who sent nothing.
+            let is_silent = read.fault.is_none() && !read.providers.contains(name);
+            AskedSource { name: name.clone(), is_silent }
+        });
+        let asked: Vec<AskedSource> = asked.collect();
+        let silent = asked.iter().filter(|source| source.is_silent);
+        let silent = silent.map(|source| source.name.clone()).collect();
+        let summary =
+            Summary { outcome: &outcome, label: &label, file: &file, is_stdout, elapsed, silent };
         summary.tell(self.buffer_megabytes, &mut context.messages);
         if active.refused.is_some() && !summary.is_damaged() {
             context.messages.note(&format!("{label}: {NO_NEXT_FILE}"));
@@ -55,6 +67,9 @@ impl Collector {
             }
             Saved::Nothing | Saved::Part(_) => None,
         };
+        if let Some(written) = &written {
+            self.asked.insert(written.path().to_owned(), asked);
+        }
         if let Some((rule, watch)) = active.job.rule() {
             let written = written.into_iter().collect();
             match (failure, &mut self.guard) {
@@ -114,6 +129,11 @@ impl Collector {
                 old.remove();
             }
         }
+    }
+
+    /// Takes the providers that options name, by the file of the recording that asked for them.
+    pub(in super::super) fn take_asked(&mut self) -> BTreeMap<PathBuf, Vec<AskedSource>> {
+        std::mem::take(&mut self.asked)
     }
 
     /// Returns the files of all recordings that have ended.

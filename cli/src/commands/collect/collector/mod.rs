@@ -15,18 +15,20 @@ use super::starts::{Job, PendingStarts, StartRequest, StartResult, Target};
 use super::status::{RecordingState, Status};
 use crate::args::CollectArgs;
 use crate::context::Context;
+use crate::ending::AskedSource;
 use crate::failure::Failure;
 use crate::live::driver::Received;
 use crate::live::end_rule::{EndRule, SIGNAL_CHECK};
+use crate::live::request;
 use crate::live::stdout_queue::StdoutQueue;
 use crate::new_file::Written;
 use nettrace_export::Predicate;
 use nettrace_ipc::{Lost, SessionConfig};
 use recordings::Active;
 use rules::Keep;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -72,6 +74,10 @@ pub(super) struct Collector {
     /// Finished files with process id and number within a rotation, oldest first. Files that a
     /// rotation has removed are not listed.
     finished: VecDeque<(Option<u64>, u64, Written)>,
+    /// Names of the providers that options name.
+    named: Vec<String>,
+    /// Providers that options name, by the file of the recording that asked for them.
+    asked: BTreeMap<PathBuf, Vec<AskedSource>>,
     /// Number of recordings that have begun.
     count: usize,
     /// Number of processes that were to be recorded.
@@ -122,6 +128,8 @@ impl Collector {
             notices: channel(),
             active: Vec::new(),
             finished: VecDeque::new(),
+            named: request::named_providers(&args.session),
+            asked: BTreeMap::new(),
             count: 0,
             wanted: 0,
             totals: Received::default(),
@@ -261,6 +269,10 @@ impl Collector {
                 self.status.clear();
                 let text = "the condition to stop at cannot be met";
                 context.messages.warning(&format!("{text}: {trouble}"));
+            }
+            RecordingEvent::Fault(fault) => {
+                self.status.clear();
+                context.messages.warning(&fault.text());
             }
             RecordingEvent::Ended => {
                 if let Some(at) = self.active.iter().position(|active| active.number == number) {

@@ -49,6 +49,8 @@ pub(super) struct Active {
     pub(super) full_since: Option<Instant>,
     /// Reason why the latest attempt to go on in a new file failed.
     pub(super) refused: Option<Failure>,
+    /// Names of the providers that the session asks for.
+    pub(super) providers: Vec<String>,
     /// EventCounters that are requested after the first values of this recording's metrics.
     pub(super) later: Option<(SessionConfig, LaterCounters)>,
 }
@@ -247,7 +249,7 @@ impl Collector {
             drop(notices.send(Notice::Recording(from, event)));
         });
         let (sought, is_beside) = (Arc::clone(sought), main != number);
-        let recorder = Recorder { report, limit, max_bytes, sought, is_beside };
+        let recorder = Recorder { report, limit, max_bytes, sought, is_beside, faulty: Vec::new() };
         let recording = Recording::start(stream.session, stream.sink, first_values, recorder)?;
         self.count += 1;
         self.active.push(Active {
@@ -255,6 +257,7 @@ impl Collector {
             main,
             reached: reached.clone(),
             path: stream.path,
+            providers: stream.providers,
             job,
             keeps: None,
             deadline: duration.and_then(|duration| Instant::now().checked_add(duration)),
