@@ -7,6 +7,7 @@ mod activity;
 mod activity_ids;
 mod activity_pairs;
 mod activity_synth;
+mod call_phases;
 mod common;
 mod consumers_heaps;
 mod consumers_stacks;

@@ -55,9 +55,11 @@ fn subjects(kind: FindingKind) -> &'static [Subject] {
         FindingKind::LockContention | FindingKind::Deadlock => &[Subject::Contention],
         FindingKind::HandleWaits => &[Subject::Waits],
         FindingKind::RepeatedQuery => &[Subject::Sql],
-        FindingKind::SlowCall | FindingKind::Requests | FindingKind::FailedRequests => {
-            &[Subject::Requests]
-        }
+        FindingKind::SlowCall
+        | FindingKind::CallPhase
+        | FindingKind::NeedlessConnections
+        | FindingKind::Requests
+        | FindingKind::FailedRequests => &[Subject::Requests],
         FindingKind::LostEvents
         | FindingKind::FaultySource
         | FindingKind::SilentSources

@@ -9,6 +9,7 @@ use super::number::Number;
 use super::place::Place;
 use crate::heap::{HeapHolder, HeapOwnType};
 use crate::model::{Coverage, MissingNames, WaitFor};
+use crate::report::HttpPhase;
 
 facts! {
     /// Events were lost, so counts are too low.
@@ -567,6 +568,37 @@ facts! {
             target: String,
             /// Target of the outgoing requests.
             call: String,
+        }
+    }
+    /// Outgoing requests spend most of their time in one phase other than waiting for the server.
+    CallPhase "call_phase" of "call_phase", see "report http" {
+        numbers {
+            /// Time of the requests in the phase.
+            time: Number,
+            /// Share of the phase in percent of the requests' time.
+            share: Number,
+            /// Number of outgoing requests.
+            requests: Number,
+        }
+        about {
+            /// Phase.
+            phase: HttpPhase,
+            /// Target of the requests.
+            target: String,
+        }
+    }
+    /// Outgoing requests open connections although an open one is free.
+    NeedlessConnections "needless_connections" of "needless_connections", see "report http" {
+        numbers {
+            /// Number of connections that opened although another one was free, or had been closed
+            /// since its last request.
+            connections: Number,
+            /// Number of outgoing requests.
+            requests: Number,
+        }
+        about {
+            /// Target of the requests.
+            target: String,
         }
     }
     /// A statement runs again and again in each unit of work.

@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use crate::document::percent;
 use crate::fact::{ActivityFailures, Base, Fact, Number, Unit};
-use crate::report::{ActivitiesReport, ActivityRow};
+use crate::report::{ActivitiesReport, ActivityRow, HttpPhase};
 
 /// Minimum time of an outgoing call, in percent of the request's time, that makes the request slow.
 const MIN_CALL_PERCENT: f64 = 50.0;
@@ -11,6 +11,14 @@ const MIN_CALL_PERCENT: f64 = 50.0;
 const MIN_SLOW_NS: u64 = 50_000_000;
 /// Minimum duration of an activity, in percent of the trace.
 const MIN_ACTIVITY_PERCENT: f64 = 1.0;
+/// Minimum time of a phase, in percent of the requests' time.
+const MIN_PHASE_PERCENT: f64 = 50.0;
+/// Minimum number of connections to one target that need not have opened.
+const MIN_NEEDLESS: u64 = 5;
+/// Minimum number of these connections, in percent of the requests.
+const MIN_NEEDLESS_PERCENT: f64 = 50.0;
+/// Weight of the finding about them: the time that they cost cannot be told from that of the requests.
+const NEEDLESS_WEIGHT: f64 = 35.0;
 /// Maximum number of targets that a finding names.
 const MAX_TARGETS: usize = 3;
 /// First or last words of names of activities that are no operations, such as connections, which
@@ -67,6 +75,61 @@ pub(super) fn slow_call(report: &ActivitiesReport, trace_ns: u64) -> Option<Find
     Some(Finding::new(fact, weight))
 }
 
+/// Returns the finding about outgoing requests that spend most of their time in one phase. Waiting
+/// for the server is what requests are for.
+pub(super) fn call_phase(report: &ActivitiesReport, trace_ns: u64) -> Option<Finding> {
+    let slow = outgoing(report).filter_map(|row| {
+        let phases = row.phases?;
+        let (phase, nanos) = phases.longest()?;
+        let share = percent(nanos, phases.total_ns());
+        let is_told = !matches!(phase, HttpPhase::Server | HttpPhase::Other);
+        let is_slow = share >= MIN_PHASE_PERCENT && row.durations.p50_ns >= MIN_SLOW_NS;
+        (is_told && is_slow).then_some((row, phases.requests, phase, nanos, share))
+    });
+    let (row, requests, phase, nanos, share) = slow.max_by_key(|(.., nanos, _)| *nanos)?;
+    let fact = Fact::CallPhase {
+        time: Number::nanos(nanos).in_member(phase_member(phase)),
+        share: Number::percent(share, Base::OfRequests),
+        requests: Number::count(requests, Unit::Activities)
+            .in_member("activities[].phases.requests"),
+        phase,
+        target: row.target().to_owned(),
+    };
+    Some(Finding::new(fact, 20.0 + 0.5 * percent(nanos, trace_ns).min(100.0)))
+}
+
+/// Returns the finding about outgoing requests that open a connection each, although an earlier one
+/// is free.
+pub(super) fn needless_connections(report: &ActivitiesReport) -> Option<Finding> {
+    let row = outgoing(report)
+        .filter(|row| {
+            let share = percent(row.needless_connections, row.started);
+            row.needless_connections >= MIN_NEEDLESS && share >= MIN_NEEDLESS_PERCENT
+        })
+        .max_by_key(|row| row.needless_connections)?;
+    let fact = Fact::NeedlessConnections {
+        connections: Number::count(row.needless_connections, Unit::Activities)
+            .in_member("activities[].needless_connections"),
+        requests: Number::count(row.started, Unit::Activities).in_member("activities[].started"),
+        target: row.target().to_owned(),
+    };
+    Some(Finding::new(fact, NEEDLESS_WEIGHT))
+}
+
+/// Returns the member of the report that has the time of a phase.
+fn phase_member(phase: HttpPhase) -> &'static str {
+    match phase {
+        HttpPhase::Queue => "activities[].phases.queue_ns",
+        HttpPhase::NameResolution => "activities[].phases.name_resolution_ns",
+        HttpPhase::Connect => "activities[].phases.connect_ns",
+        HttpPhase::Tls => "activities[].phases.tls_ns",
+        HttpPhase::Send => "activities[].phases.send_ns",
+        HttpPhase::Server => "activities[].phases.server_ns",
+        HttpPhase::Content => "activities[].phases.content_ns",
+        HttpPhase::Other => "activities[].phases.other_ns",
+    }
+}
+
 /// Returns the finding about incoming requests: which failed, and which took longest.
 fn requests(report: &ActivitiesReport) -> Option<Finding> {
     let all = incoming(report).fold(0_u64, |sum, row| sum.saturating_add(row.started));
@@ -117,6 +180,10 @@ fn is_operation(name: &str) -> bool {
 
 fn incoming(report: &ActivitiesReport) -> impl Iterator<Item = &ActivityRow> {
     report.activities.iter().filter(|row| row.direction.as_deref() == Some("in"))
+}
+
+fn outgoing(report: &ActivitiesReport) -> impl Iterator<Item = &ActivityRow> {
+    report.activities.iter().filter(|row| row.direction.as_deref() == Some("out"))
 }
 
 #[cfg(test)]

@@ -360,6 +360,7 @@ fn findings(
     methods.retain(|waits| {
         sync_over_async.as_ref().is_none_or(|sync| sync.fact.place() != waits.fact.place())
     });
+    let http = reports.activities.http.as_deref();
     let found = [
         hottest,
         ran,
@@ -383,7 +384,9 @@ fn findings(
         by_samples.filter(|_| !is_contention_known),
         waits::handle_waits(&reports.waits, &own, duration_ns),
         requests::activities(&reports.activities, duration_ns),
-        reports.activities.http.as_ref().and_then(|http| requests::slow_call(http, duration_ns)),
+        http.and_then(|http| requests::slow_call(http, duration_ns)),
+        http.and_then(|http| requests::call_phase(http, duration_ns)),
+        http.and_then(requests::needless_connections),
         reports.ids.finding(),
         log_errors(errors),
     ];

@@ -116,6 +116,7 @@ pub(crate) use occurrence::Occurrence;
 pub use outcome::{DamageRow, OutcomeReport};
 pub use pass::{ReportPass, Reported};
 pub use rate::Rate;
+pub use requests::{HttpPhase, HttpPhases};
 pub(crate) use running::notable_spinning;
 pub use running::{ProcessorLimit, RunningSamples};
 pub use series::SeriesPoint;

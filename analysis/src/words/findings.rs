@@ -5,6 +5,7 @@ use super::{coverage, heap};
 use crate::fact::{Base, Fact, HotCall, MethodCaller, Number, ThrowCall, ThrownBy};
 use crate::model::rounded;
 use crate::recording::Recording;
+use crate::report::HttpPhase;
 use nettrace_export::units;
 
 /// Maximum number of threads of a deadlock that its sentence names.
@@ -179,6 +180,19 @@ pub(crate) fn sentence(fact: &Fact) -> String {
             duration(mean),
             share.value,
             called(call)
+        ),
+        Fact::CallPhase { time, share, requests, phase, target } => format!(
+            "{} to {target} spent {:.0} % of their time, {} in all, {}",
+            counted(requests, "request"),
+            share.value,
+            duration(time),
+            in_phase(*phase)
+        ),
+        Fact::NeedlessConnections { connections, requests, target } => format!(
+            "{} of {} opened a connection although an earlier one was free, as if each had an \
+             HttpClient of its own: {target}",
+            count(connections),
+            counted(requests, "request"),
         ),
         Fact::RepeatedQuery { commands, in_each, units, is_alike, is_request, statement, by } => {
             let times = match is_alike {
@@ -499,6 +513,20 @@ fn requests(fact: &Fact) -> String {
 fn activities(number: &Number) -> String {
     let noun = if number.whole() == 1 { "activity" } else { "activities" };
     format!("{} {noun}", count(number))
+}
+
+/// Writes where requests are in a phase.
+fn in_phase(phase: HttpPhase) -> &'static str {
+    match phase {
+        HttpPhase::Queue => "in the queue for a connection or a stream",
+        HttpPhase::NameResolution => "resolving the host's name",
+        HttpPhase::Connect => "connecting",
+        HttpPhase::Tls => "in TLS handshakes",
+        HttpPhase::Send => "sending",
+        HttpPhase::Server => "waiting for the server",
+        HttpPhase::Content => "receiving the content",
+        HttpPhase::Other => "before they were sent",
+    }
 }
 
 /// Writes an outgoing request with its path before its host: `GET /downstream of

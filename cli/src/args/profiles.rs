@@ -66,6 +66,10 @@ impl ProfileName {
                     provider(TASKS, ACTIVITY_IDS_KEYWORD, Level::Informational)?,
                     provider("Microsoft.AspNetCore.Hosting", u64::MAX, Level::Informational)?,
                     provider("System.Net.Http", u64::MAX, Level::Informational)?,
+                    // Phases of outgoing requests.
+                    provider("System.Net.NameResolution", u64::MAX, Level::Informational)?,
+                    provider("System.Net.Sockets", u64::MAX, Level::Informational)?,
+                    provider("System.Net.Security", u64::MAX, Level::Informational)?,
                     provider(DIAGNOSTIC_SOURCE, EVENTS_KEYWORD, Level::Informational)?
                         .arguments(Arguments::pairs([("FilterAndPayloadSpecs", &*specs)])?),
                     provider("Microsoft-Extensions-Logging", MESSAGE_KEYWORDS, Level::Warning)?,

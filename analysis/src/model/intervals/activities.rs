@@ -374,6 +374,22 @@ impl<T> OpenActivities<T> {
         id.and_around().take(MAX_ANCESTORS).find_map(|id| self.find(&id, thread, |_| true))
     }
 
+    /// Returns the keys of the activities that an event may belong to, by its activity id: those with
+    /// the id, or else those with the nearest id around it. Only activities that `counts` accepts
+    /// are considered.
+    pub(crate) fn all_of_id(
+        &self,
+        id: &ActivityId,
+        counts: impl Fn(&T) -> bool,
+    ) -> Vec<OpenActivityKey> {
+        let all = |id: ActivityId| -> Vec<OpenActivityKey> {
+            let with_id = self.ids.all(&id).take(MAX_WITH_ONE_ID);
+            with_id.filter(|it| self.at(*it).is_some_and(|open| counts(&open.what))).collect()
+        };
+        let mut nearest = id.and_around().take(MAX_ANCESTORS).map(all);
+        nearest.find(|all| !all.is_empty()).unwrap_or_default()
+    }
+
     /// Returns the key of the parent of a new activity: the activity `named` in the start, or else
     /// the nearest one on the path in `id`. `thread`: thread of the start.
     pub(crate) fn parent_place(

@@ -4,6 +4,7 @@ use super::parts::{Parts, Stretch};
 use crate::model::ThreadSpan;
 use crate::report::distribution::Spread;
 use crate::report::occurrence::Occurrence;
+use crate::report::requests::HttpPhases;
 
 /// Result of the report of activities, or of HTTP requests.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,6 +109,16 @@ pub struct ActivityRow {
     /// HTTP: outgoing requests of incoming ones, longest total first; at most ten targets.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub calls: Vec<ActivityCalls>,
+    /// HTTP: phases of outgoing requests, as sums; `None` if the trace does not tell them.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub phases: Option<HttpPhases>,
+    /// HTTP: number of outgoing requests that opened a connection.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub connections: u64,
+    /// HTTP: number of outgoing requests that opened a connection although another one to their
+    /// host was free, or had been closed since its last request.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub needless_connections: u64,
     /// HTTP: number of SQL commands that ran for incoming requests.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub sql_commands: u64,
@@ -263,6 +274,9 @@ pub struct SlowActivity {
     pub duration_ns: u64,
     /// Parts of the activity's time.
     pub parts: Parts,
+    /// HTTP: phases of an outgoing request; `None` if the trace does not tell them.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub phases: Option<HttpPhases>,
     /// OS id of the thread that started the activity; `None` if the stream does not contain it.
     pub thread_id: Option<u64>,
     /// OS id of the thread that stopped the activity; `None` if the stream does not contain it.
@@ -294,6 +308,9 @@ pub struct ActivityLine {
     pub duration_ns: u64,
     /// Parts of the activity's time.
     pub parts: Parts,
+    /// HTTP: phases of an outgoing request; `None` if the trace does not tell them.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub phases: Option<HttpPhases>,
     /// Stretches in time order; at most the first 10,000.
     pub stretches: Vec<Stretch>,
 }

@@ -14,6 +14,7 @@
 mod document;
 mod fields;
 mod parts;
+mod request;
 mod tree;
 mod view;
 
@@ -26,7 +27,7 @@ pub use parts::{Doing, Parts, Stretch};
 use super::contract::{Moment, Recording, Report};
 use super::counts::increase;
 use super::occurrence::Occurrence;
-use super::requests::{HttpFacts, LayerStops, MaybeRequest, request_of, requests_around};
+use super::requests::{Connections, HttpFacts, LayerStops, MaybeRequest, PhaseMark};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_id::{ActivityId, WantedId};
 use crate::model::intervals::{
@@ -39,15 +40,13 @@ use nettrace_parser::Event;
 use nettrace_parser::catalog::event_name;
 use nettrace_parser::view::KnownProvider;
 use parts::PartTracker;
+use request::Request;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use view::{ActivitySite, ActivityView, OutgoingCalls, Slow, Wanted};
+use view::{ActivitySite, ActivityView, Slow, Wanted};
 
 /// Maximum number of events kept for one activity.
 const MAX_EVENTS: usize = 10_000;
-
-/// Maximum number of requests around a request that are searched.
-const DEEPEST_REQUEST: usize = 32;
 
 /// Computes an [`ActivitiesReport`]. Memory is bounded by the number of names, stacks and
 /// open activities.
@@ -61,6 +60,7 @@ pub struct Activities {
     /// Last request that started on each thread.
     requests: HashMap<ThreadHandle, OpenActivityKey>,
     stops: LayerStops,
+    connections: Connections,
     twins: Twins,
     /// Tracker of the parts of activities' time; `None` if parts are not wanted.
     parts: Option<PartTracker>,
@@ -87,30 +87,6 @@ struct BegunActivity {
     within: Option<OpenActivityKey>,
 }
 
-/// HTTP request, or a layer of one.
-#[derive(Debug)]
-struct Request {
-    /// Node in the tree of requests.
-    node: usize,
-    facts: HttpFacts,
-    /// Target under which the request is counted; `None` while unknown.
-    label: Option<TextHandle>,
-    /// Request that this one is a layer of.
-    layer_of: Option<OpenActivityKey>,
-    /// Request around this one.
-    around: Option<OpenActivityKey>,
-    is_error: bool,
-    /// Outgoing requests inside this one.
-    calls: OutgoingCalls,
-}
-
-impl Request {
-    fn site(&self, label: TextHandle, is_nested: bool, stack: StackHandle) -> ActivitySite {
-        let is_layer = self.layer_of.is_some();
-        ActivitySite { node: self.node, label, is_layer, is_nested, stack }
-    }
-}
-
 impl MaybeRequest for BegunActivity {
     fn http(&self) -> Option<&HttpFacts> {
         self.request.as_ref().map(|request| &request.facts)
@@ -130,6 +106,7 @@ impl Default for Activities {
             http: None,
             requests: HashMap::new(),
             stops: LayerStops::default(),
+            connections: Connections::default(),
             twins: Twins::default(),
             parts: Some(PartTracker::default()),
             id: None,
@@ -257,54 +234,6 @@ impl Activities {
         ids.into_iter().flatten().find(|id| wanted.is(id))
     }
 
-    /// Returns a starting activity as an HTTP request; `None` if requests are not wanted.
-    fn begin_request(
-        &mut self,
-        edge: &ActivityEdge,
-        name: TextHandle,
-        facts: HttpFacts,
-        within: Option<OpenActivityKey>,
-        moment: &Moment,
-        model: &mut Model,
-    ) -> Option<Request> {
-        let newest = self.requests.get(&moment.thread).copied();
-        let layer_of = request_of(&self.open, newest, edge, name, &facts, moment.thread);
-        let around = layer_of;
-        let around = around.or_else(|| requests_around(&self.open, edge, moment.thread).next());
-        let around = around.or(within);
-        let of_around = around.and_then(|place| self.open.at(place)?.what.request.as_ref());
-        let node = self.http.as_mut()?.tree.node(of_around.map(|around| around.node), name);
-        let label = facts.label().map(|label| model.texts_mut().intern(&label));
-        match layer_of {
-            Some(place) => {
-                if let Some(request) = self.request_mut(place) {
-                    request.label = request.label.or(label);
-                }
-            }
-            None => {
-                // The request is opened next, so its key is the next one.
-                self.requests.insert(moment.thread, self.open.next_place(name));
-            }
-        }
-        let (is_error, calls) = (edge.is_error, OutgoingCalls::default());
-        Some(Request { node, facts, label, layer_of, around, is_error, calls })
-    }
-
-    /// Returns a hint at the request that a stop without an id ends.
-    fn hint(
-        &mut self,
-        event: &Event<'_>,
-        edge: &ActivityEdge,
-        moment: &Moment,
-        model: &mut Model,
-    ) -> Hint {
-        let newest = self.requests.get(&moment.thread).copied();
-        let start = newest.and_then(|place| Some((place, self.open.at(place)?.what.stack)));
-        let is_unclear = edge.id.is_none() || edge.may_repeat;
-        let stack = is_unclear.then(|| model.stack_of(event, moment.thread));
-        self.stops.hint(moment.thread, start, stack, model)
-    }
-
     /// Adds what a listener reports of an activity that a span reports as well. Returns false if no
     /// span does.
     fn take_listener_event(
@@ -340,10 +269,6 @@ impl Activities {
             }
         }
         true
-    }
-
-    fn request_mut(&mut self, place: OpenActivityKey) -> Option<&mut Request> {
-        self.open.at_mut(place)?.what.request.as_mut()
     }
 
     fn stop(
@@ -409,7 +334,9 @@ impl Activities {
                 continue;
             }
             let stack = begun.stack;
-            if let Some(request) = begun.request {
+            if let Some(mut request) = begun.request {
+                let outgoing = request.outgoing.take();
+                outgoing.map(|it| self.outgoing_stopped(it, moment.nanos));
                 let label = request.label.unwrap_or(name);
                 let is_nested = request.layer_of.is_none() && self.is_nested(&request, label);
                 let site = request.site(label, is_nested, stack);
@@ -465,6 +392,7 @@ impl Activities {
             start: activity.at.nanos,
             duration,
             parts: parts.clone(),
+            phases: None,
         });
         let slow = Slow {
             duration,
@@ -474,6 +402,7 @@ impl Activities {
             id: activity.id,
             is_error: begun.is_error || is_error,
             parts,
+            phases: None,
             threads,
             fields: stop.and_then(|_| fields_at_stop(event)).unwrap_or(begun.fields),
         };
@@ -490,7 +419,7 @@ impl Activities {
                 Some(place) => {
                     self.layer_stopped(place, &request, name, begun.stack, duration, status)
                 }
-                None => self.request_stopped(&request, name, begun.stack, slow.clone(), wanted),
+                None => self.request_stopped(request, name, begun.stack, slow.clone(), wanted),
             }
         }
         if let Some(all) = &mut self.all {
@@ -510,83 +439,6 @@ impl Activities {
         ];
         for view in lacking.into_iter().flatten() {
             view.stops_without_start = view.stops_without_start.saturating_add(1);
-        }
-    }
-
-    fn request_stopped(
-        &mut self,
-        request: &Request,
-        name: TextHandle,
-        stack: StackHandle,
-        slow: Slow,
-        wanted: Option<Wanted>,
-    ) {
-        let label = request.label.unwrap_or(name);
-        let site = request.site(label, self.is_nested(request, label), stack);
-        if request.facts.direction == Some("out") {
-            self.count_call(request.around, label, slow.duration);
-        }
-        let Some(http) = &mut self.http else { return };
-        http.wanted = http.wanted.take().or(wanted);
-        http.note(site, slow.start, Some(slow.duration), request.is_error);
-        let stats = http.count(site, request.facts.direction, request.is_error);
-        let slow = Slow { is_error: request.is_error, ..slow };
-        stats.stopped(slow, request.facts.status, self.top);
-        stats.calls.merge(&request.calls);
-    }
-
-    /// Counts an outgoing call for the incoming request around it. A call inside another call is
-    /// not counted.
-    fn count_call(&mut self, around: Option<OpenActivityKey>, label: TextHandle, nanos: u64) {
-        let mut around = around;
-        for _ in 0..DEEPEST_REQUEST {
-            let Some(request) = around.and_then(|place| self.request_mut(place)) else { return };
-            if request.layer_of.is_some() {
-                around = request.layer_of;
-            } else {
-                if request.facts.direction == Some("in") {
-                    request.calls.add(label, nanos);
-                }
-                return;
-            }
-        }
-    }
-
-    /// Returns whether a request is inside another one with the same label.
-    fn is_nested(&self, request: &Request, label: TextHandle) -> bool {
-        let mut around = request.around;
-        for _ in 0..DEEPEST_REQUEST {
-            let of_around = around.and_then(|place| self.open.at(place)?.what.request.as_ref());
-            let Some(of_around) = of_around else { return false };
-            if of_around.label == Some(label) {
-                return true;
-            }
-            around = of_around.layer_of.or(of_around.around);
-        }
-        false
-    }
-
-    /// Counts the duration of a request as one of its layers reports it, and adds the layer's other
-    /// facts to the request.
-    fn layer_stopped(
-        &mut self,
-        request: OpenActivityKey,
-        layer: &Request,
-        name: TextHandle,
-        stack: StackHandle,
-        duration: u64,
-        status: Option<i64>,
-    ) {
-        let mut label = layer.label;
-        if let Some(request) = self.request_mut(request) {
-            request.label = request.label.or(label);
-            label = request.label;
-            request.is_error |= layer.is_error;
-            request.facts.status = request.facts.status.or(status);
-        }
-        if let Some(http) = &mut self.http {
-            let site = layer.site(label.unwrap_or(name), false, stack);
-            http.count(site, None, layer.is_error).durations.add(duration);
         }
     }
 
@@ -687,6 +539,11 @@ impl Report for Activities {
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if let Some(parts) = &mut self.parts {
             parts.event(event, moment, model);
+        }
+        if self.http.is_some()
+            && let Some(mark) = PhaseMark::from_event(event)
+        {
+            self.mark_phase(event, mark, moment);
         }
         let edge = moment.activity_edge(event);
         let facts = edge.filter(|_| self.http.is_some());

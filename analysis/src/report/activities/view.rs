@@ -5,6 +5,7 @@ use super::document::{
     SlowActivity, StatusCount, Unpaired,
 };
 use super::parts::{PartTotals, PartTracker, Parts};
+use super::request::OutgoingSums;
 use super::tree::ActivityTree;
 use crate::document::SCHEMA;
 use crate::model::activity_id::ActivityId;
@@ -13,6 +14,7 @@ use crate::model::{Mode, Resolved, StackHandle, TextHandle, Texts, ThreadHandle}
 use crate::report::counts::increase;
 use crate::report::distribution::{Distribution, Spread};
 use crate::report::occurrence::Occurrence;
+use crate::report::requests::HttpPhases;
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -41,6 +43,7 @@ pub(super) struct Wanted {
     pub(super) start: i64,
     pub(super) duration: u64,
     pub(super) parts: PartTotals,
+    pub(super) phases: Option<HttpPhases>,
 }
 
 /// Maximum number of different sites of activities whose stops cannot be told apart.
@@ -71,6 +74,7 @@ pub(super) struct ActivityStats {
     pub(super) statuses: BTreeMap<i64, u64>,
     pub(super) parts: PartTotals,
     pub(super) calls: OutgoingCalls,
+    pub(super) outgoing: OutgoingSums,
     /// Slowest first.
     pub(super) slowest: Vec<Slow>,
 }
@@ -127,6 +131,7 @@ pub(super) struct Slow {
     pub(super) is_error: bool,
     pub(super) fields: String,
     pub(super) parts: PartTotals,
+    pub(super) phases: Option<HttpPhases>,
     /// Times at which threads worked for the activity, if they are kept: thread, start, end.
     pub(super) threads: Vec<(ThreadHandle, i64, i64)>,
 }
@@ -194,6 +199,7 @@ impl ActivityStats {
         self.durations.merge(&other.durations);
         self.parts.merge(&other.parts);
         self.calls.merge(&other.calls);
+        self.outgoing.merge(&other.outgoing);
         for (status, count) in &other.statuses {
             increase(self.statuses.entry(*status).or_default(), *count);
         }
@@ -303,6 +309,7 @@ impl ActivityView {
             start_ns: slow.start,
             duration_ns: slow.duration,
             parts: parts(&slow.parts, slow.duration),
+            phases: slow.phases,
             thread_id: thread_id(slow.thread),
             stop_thread_id: thread_id(slow.stop_thread),
             is_error: slow.is_error,
@@ -315,6 +322,7 @@ impl ActivityView {
             start_ns: wanted.start,
             duration_ns: wanted.duration,
             parts: parts(&wanted.parts, wanted.duration),
+            phases: wanted.phases,
             stretches: tracker.line(resolved),
         });
         ActivitiesReport {
@@ -470,6 +478,7 @@ fn row(
     resolved: &Resolved<'_>,
 ) -> ActivityRow {
     let stats = row.stats;
+    let outgoing = stats.outgoing;
     let layer = |(name, durations): (&str, Distribution)| ActivityLayer {
         name: name.to_owned(),
         durations: durations.spread(),
@@ -492,6 +501,9 @@ fn row(
         outermost_ns: row.outermost_ns,
         layers,
         calls: stats.calls.rows(resolved),
+        phases: (outgoing.phases.requests > 0).then_some(outgoing.phases),
+        connections: outgoing.connections,
+        needless_connections: outgoing.needless_connections,
         sql_commands: 0,
         sql_ns: 0,
         statuses: stats

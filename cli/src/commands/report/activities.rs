@@ -8,8 +8,8 @@ use crate::printable::printable;
 use crate::table::{Cell, Detail, Table, first, layout_of, left, list, right};
 use crate::units;
 use nettrace_analysis::report::{
-    Activities, ActivitiesReport, ActivityLine, ActivityRow, Doing, Http, Parts, Report,
-    StatusCount, StepKind,
+    Activities, ActivitiesReport, ActivityLine, ActivityRow, Doing, Http, HttpPhase, HttpPhases,
+    Parts, Report, StatusCount, StepKind,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -43,6 +43,7 @@ pub(super) fn text(
         prose(context, &faint, &format!("and {names} (-n)"))?;
     }
     parts_table(&rows, context)?;
+    phases_table(&rows, context)?;
     tree_table(report, args.rows.number, context)?;
     slowest_table(report, args.rows.number, context)?;
     let wrong = if report.errors > 0 {
@@ -173,8 +174,9 @@ fn slowest_table(
             }),
         ],
         |row| {
-            let parts = parts_text(&row.parts).into_iter();
-            parts.map(|text| Detail::new(" ".repeat(13), text)).collect()
+            let phases = row.phases.as_ref().map(phases_text);
+            let texts = parts_text(&row.parts).into_iter().chain(phases);
+            texts.map(|text| Detail::new(" ".repeat(13), text)).collect()
         },
     )
 }
@@ -288,10 +290,7 @@ fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
     let mut table = Table::new(columns);
     for row in rows {
         let total = row.parts.total_ns();
-        let percent = |nanos: u64| match nanos {
-            0 => "-".to_owned(),
-            nanos => format!("{:.1}", nanos as f64 * 100.0 / total.max(1) as f64),
-        };
+        let percent = |nanos: u64| percent_of(nanos, total);
         let percents = row.parts.all().map(|(_, nanos)| percent(nanos));
         let calls_ns = row.calls.iter().map(|call| call.total_ns).sum();
         let more = [(has_calls, calls_ns), (has_sql, row.sql_ns)];
@@ -309,6 +308,58 @@ fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<(
         prose(context, &faint, UNKNOWN)?;
     }
     Ok(())
+}
+
+/// Returns the names of a phase of outgoing requests: in a heading, and in a sentence.
+fn phase_words(phase: HttpPhase) -> (&'static str, &'static str) {
+    match phase {
+        HttpPhase::Queue => ("QUEUE %", "queue"),
+        HttpPhase::NameResolution => ("DNS", "name resolution"),
+        HttpPhase::Connect => ("CONNECT", "connect"),
+        HttpPhase::Tls => ("TLS", "TLS"),
+        HttpPhase::Send => ("SEND", "send"),
+        HttpPhase::Server => ("SERVER", "server"),
+        HttpPhase::Content => ("CONTENT", "content"),
+        _ => ("OTHER", "other"),
+    }
+}
+
+/// Writes the phases of each row's outgoing requests in percent, and how many connections opened.
+fn phases_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
+    let name = context.style.name();
+    if rows.iter().all(|row| row.phases.is_none()) {
+        return Ok(());
+    }
+    let headings = HttpPhases::default().all().map(|(phase, _)| phase_words(phase).0);
+    let mut columns: Vec<_> = headings.map(|heading| right(heading, 7, 0)).to_vec();
+    columns.push(right("OPENED", 6, 0));
+    columns.push(left("PHASES OF OUTGOING REQUESTS", 27, 0));
+    let mut table = Table::new(columns);
+    for row in rows {
+        let Some(phases) = &row.phases else { continue };
+        let total = phases.total_ns();
+        let percents = phases.all().map(|(_, nanos)| percent_of(nanos, total).into());
+        let opened = units::count(row.connections).into();
+        let shown = Cell::new(printable(&row.name), &name);
+        table.add_row(percents.into_iter().chain([opened, shown]));
+    }
+    writeln!(context.out.buffer())?;
+    table.write(context)
+}
+
+/// Returns the phases of an outgoing request in their order: `queue 406.256 ms, send 0.020 ms`.
+fn phases_text(phases: &HttpPhases) -> Text {
+    let known = phases.all().into_iter().filter(|(_, nanos)| *nanos > 0);
+    let text = |(phase, nanos)| format!("{} {} ms", phase_words(phase).1, ms(nanos));
+    Text::List(known.map(text).collect())
+}
+
+/// Returns a part of a time in percent: `12.3`, or `-` if there is none.
+fn percent_of(nanos: u64, total: u64) -> String {
+    match nanos {
+        0 => "-".to_owned(),
+        nanos => format!("{:.1}", nanos as f64 * 100.0 / total.max(1) as f64),
+    }
 }
 
 /// Explanation of unknown time in a trace without samples.
@@ -353,6 +404,11 @@ fn line(line: &ActivityLine, context: &mut Context<'_>) -> io::Result<()> {
         let (_, word, mark) = words(doing);
         let percent = nanos as f64 * 100.0 / line.duration_ns.max(1) as f64;
         writeln!(out, " {mark} {word:<8}  {:>11} ms  {percent:>5.1} %", ms(nanos))?;
+    }
+    for (phase, nanos) in line.phases.iter().flat_map(HttpPhases::all) {
+        if nanos > 0 {
+            writeln!(out, "   {:<15} {:>5} ms", phase_words(phase).1, ms(nanos))?;
+        }
     }
     writeln!(out)
 }

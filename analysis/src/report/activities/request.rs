@@ -1,0 +1,260 @@
+//! HTTP requests among the activities: what a request is a layer of, which one is around it, and
+//! what its end adds to the view of requests.
+
+use super::view::{ActivitySite, OutgoingCalls, Slow, Wanted};
+use super::{Activities, Moment};
+use crate::model::activity_edge::ActivityEdge;
+use crate::model::activity_id::ActivityId;
+use crate::model::intervals::{Hint, OpenActivityKey};
+use crate::model::{Model, StackHandle, TextHandle};
+use crate::report::requests::{
+    ConnectionUse, HttpFacts, HttpPhases, PhaseClock, PhaseMark, request_of, requests_around,
+};
+use nettrace_parser::Event;
+
+/// Maximum number of requests around a request that are searched.
+const DEEPEST_REQUEST: usize = 32;
+
+/// HTTP request, or a layer of one.
+#[derive(Debug)]
+pub(super) struct Request {
+    /// Node in the tree of requests.
+    pub(super) node: usize,
+    pub(super) facts: HttpFacts,
+    /// Target under which the request is counted; `None` while unknown.
+    pub(super) label: Option<TextHandle>,
+    /// Request that this one is a layer of.
+    pub(super) layer_of: Option<OpenActivityKey>,
+    /// Request around this one.
+    pub(super) around: Option<OpenActivityKey>,
+    pub(super) is_error: bool,
+    /// Outgoing requests inside this one.
+    pub(super) calls: OutgoingCalls,
+    /// What an outgoing request reports besides; `None` for incoming requests, layers, and if the
+    /// events of several requests cannot be told apart.
+    pub(super) outgoing: Option<Outgoing>,
+}
+
+/// Phases and connection of an outgoing request.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    phases: PhaseClock,
+    connection: ConnectionUse,
+}
+
+/// Phases and connection of an outgoing request that has stopped, or sums of several.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct OutgoingSums {
+    pub(super) phases: HttpPhases,
+    /// Number of requests that opened a connection.
+    pub(super) connections: u64,
+    /// Number of those that could have used an open one.
+    pub(super) needless_connections: u64,
+}
+
+impl OutgoingSums {
+    pub(super) fn merge(&mut self, other: &OutgoingSums) {
+        self.phases.merge(&other.phases);
+        self.connections = self.connections.saturating_add(other.connections);
+        self.needless_connections =
+            self.needless_connections.saturating_add(other.needless_connections);
+    }
+}
+
+impl Request {
+    pub(super) fn site(
+        &self,
+        label: TextHandle,
+        is_nested: bool,
+        stack: StackHandle,
+    ) -> ActivitySite {
+        let is_layer = self.layer_of.is_some();
+        ActivitySite { node: self.node, label, is_layer, is_nested, stack }
+    }
+}
+
+impl Activities {
+    /// Returns a starting activity as an HTTP request; `None` if requests are not wanted.
+    pub(super) fn begin_request(
+        &mut self,
+        edge: &ActivityEdge,
+        name: TextHandle,
+        facts: HttpFacts,
+        within: Option<OpenActivityKey>,
+        moment: &Moment,
+        model: &mut Model,
+    ) -> Option<Request> {
+        let newest = self.requests.get(&moment.thread).copied();
+        let layer_of = request_of(&self.open, newest, edge, name, &facts, moment.thread);
+        let around = layer_of;
+        let around = around.or_else(|| requests_around(&self.open, edge, moment.thread).next());
+        let around = around.or(within);
+        let of_around = around.and_then(|place| self.open.at(place)?.what.request.as_ref());
+        let node = self.http.as_mut()?.tree.node(of_around.map(|around| around.node), name);
+        let label = facts.label().map(|label| model.texts_mut().intern(&label));
+        match layer_of {
+            Some(place) => {
+                if let Some(request) = self.request_mut(place) {
+                    request.label = request.label.or(label);
+                }
+            }
+            None => {
+                // The request is opened next, so its key is the next one.
+                self.requests.insert(moment.thread, self.open.next_place(name));
+            }
+        }
+        let is_outgoing = layer_of.is_none() && facts.direction == Some("out");
+        let outgoing = is_outgoing.then(|| {
+            let target = facts.target.as_deref().unwrap_or_default();
+            let connection = self.connections.start(target, moment.nanos);
+            Outgoing { phases: PhaseClock::new(moment.nanos), connection }
+        });
+        let (is_error, calls) = (edge.is_error, OutgoingCalls::default());
+        Some(Request { node, facts, label, layer_of, around, is_error, calls, outgoing })
+    }
+
+    /// Returns a hint at the request that a stop without an id ends.
+    pub(super) fn hint(
+        &mut self,
+        event: &Event<'_>,
+        edge: &ActivityEdge,
+        moment: &Moment,
+        model: &mut Model,
+    ) -> Hint {
+        let newest = self.requests.get(&moment.thread).copied();
+        let start = newest.and_then(|place| Some((place, self.open.at(place)?.what.stack)));
+        let is_unclear = edge.id.is_none() || edge.may_repeat;
+        let stack = is_unclear.then(|| model.stack_of(event, moment.thread));
+        self.stops.hint(moment.thread, start, stack, model)
+    }
+
+    pub(super) fn request_mut(&mut self, place: OpenActivityKey) -> Option<&mut Request> {
+        self.open.at_mut(place)?.what.request.as_mut()
+    }
+
+    /// Notes an event that begins or ends a phase of an outgoing request. If it may belong to one of
+    /// several requests, the phases of none of them are known.
+    pub(super) fn mark_phase(&mut self, event: &Event<'_>, mark: PhaseMark, moment: &Moment) {
+        let Some(id) = ActivityId::of_event(event) else { return };
+        let requests = self.open.all_of_id(&id, |activity| activity.request.is_some());
+        let requests = requests.into_iter().filter_map(|place| {
+            let request = self.open.at(place)?.what.request.as_ref()?;
+            Some(request.layer_of.unwrap_or(place))
+        });
+        let mut requests: Vec<OpenActivityKey> = requests.collect();
+        requests.sort_unstable();
+        requests.dedup();
+        let is_clear = requests.len() == 1;
+        for place in requests {
+            let request = self.open.at_mut(place).and_then(|open| open.what.request.as_mut());
+            let Some(request) = request else { continue };
+            match &mut request.outgoing {
+                Some(outgoing) if is_clear => {
+                    if mark.opens_connection() {
+                        self.connections.opens(&mut outgoing.connection);
+                    }
+                    outgoing.phases.mark(mark, moment.nanos);
+                }
+                outgoing => {
+                    if let Some(outgoing) = outgoing.take() {
+                        self.connections.stop(&outgoing.connection, moment.nanos);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends what an outgoing request reports of its phases and connection.
+    pub(super) fn outgoing_stopped(&mut self, outgoing: Outgoing, nanos: i64) -> OutgoingSums {
+        self.connections.stop(&outgoing.connection, nanos);
+        let (has_opened, is_needless) = outgoing.connection.outcome();
+        OutgoingSums {
+            phases: outgoing.phases.stop(nanos).unwrap_or_default(),
+            connections: u64::from(has_opened),
+            needless_connections: u64::from(is_needless),
+        }
+    }
+
+    pub(super) fn request_stopped(
+        &mut self,
+        mut request: Request,
+        name: TextHandle,
+        stack: StackHandle,
+        slow: Slow,
+        wanted: Option<Wanted>,
+    ) {
+        let label = request.label.unwrap_or(name);
+        let site = request.site(label, self.is_nested(&request, label), stack);
+        let stop = slow.start.saturating_add_unsigned(slow.duration);
+        let outgoing = request.outgoing.take().map(|it| self.outgoing_stopped(it, stop));
+        let outgoing = outgoing.unwrap_or_default();
+        if request.facts.direction == Some("out") {
+            self.count_call(request.around, label, slow.duration);
+        }
+        let Some(http) = &mut self.http else { return };
+        let phases = (outgoing.phases.requests > 0).then_some(outgoing.phases);
+        let wanted = wanted.map(|wanted| Wanted { phases, ..wanted });
+        http.wanted = http.wanted.take().or(wanted);
+        http.note(site, slow.start, Some(slow.duration), request.is_error);
+        let stats = http.count(site, request.facts.direction, request.is_error);
+        let slow = Slow { is_error: request.is_error, phases, ..slow };
+        stats.stopped(slow, request.facts.status, self.top);
+        stats.calls.merge(&request.calls);
+        stats.outgoing.merge(&outgoing);
+    }
+
+    /// Counts an outgoing call for the incoming request around it. A call inside another call is
+    /// not counted.
+    fn count_call(&mut self, around: Option<OpenActivityKey>, label: TextHandle, nanos: u64) {
+        let mut around = around;
+        for _ in 0..DEEPEST_REQUEST {
+            let Some(request) = around.and_then(|place| self.request_mut(place)) else { return };
+            if request.layer_of.is_some() {
+                around = request.layer_of;
+            } else {
+                if request.facts.direction == Some("in") {
+                    request.calls.add(label, nanos);
+                }
+                return;
+            }
+        }
+    }
+
+    /// Returns whether a request is inside another one with the same label.
+    pub(super) fn is_nested(&self, request: &Request, label: TextHandle) -> bool {
+        let mut around = request.around;
+        for _ in 0..DEEPEST_REQUEST {
+            let of_around = around.and_then(|place| self.open.at(place)?.what.request.as_ref());
+            let Some(of_around) = of_around else { return false };
+            if of_around.label == Some(label) {
+                return true;
+            }
+            around = of_around.layer_of.or(of_around.around);
+        }
+        false
+    }
+
+    /// Counts the duration of a request as one of its layers reports it, and adds the layer's other
+    /// facts to the request.
+    pub(super) fn layer_stopped(
+        &mut self,
+        request: OpenActivityKey,
+        layer: &Request,
+        name: TextHandle,
+        stack: StackHandle,
+        duration: u64,
+        status: Option<i64>,
+    ) {
+        let mut label = layer.label;
+        if let Some(request) = self.request_mut(request) {
+            request.label = request.label.or(label);
+            label = request.label;
+            request.is_error |= layer.is_error;
+            request.facts.status = request.facts.status.or(status);
+        }
+        if let Some(http) = &mut self.http {
+            let site = layer.site(label.unwrap_or(name), false, stack);
+            http.count(site, None, layer.is_error).durations.add(duration);
+        }
+    }
+}
