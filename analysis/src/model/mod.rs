@@ -86,10 +86,10 @@ use cut_stacks::Repairs;
 pub use endpoints::ServedEndpoint;
 pub(crate) use endpoints::is_compiled_handler;
 pub use filter::{Filter, ThreadSpan};
-pub use folding::{Folding, FrameGroup};
 #[cfg(feature = "page")]
-pub(crate) use folding::{is_framework, shows_async};
-pub(crate) use folding::{is_framework_module, is_framework_name};
+pub(crate) use folding::shows_async;
+pub use folding::{Folding, FrameGroup};
+pub(crate) use folding::{is_framework, is_framework_module, is_framework_name};
 pub use frame_names::FrameNames;
 pub use handle::{FrameHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
 pub(crate) use innermost::{Innermost, InnermostCall};
