@@ -7,6 +7,7 @@ use nettrace_analysis::report::{
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
+use std::collections::BTreeSet;
 
 fn known<R: Report>(name: &str, report: R) -> R::Output {
     let mut pass = ReportPass::new(report);
@@ -76,6 +77,25 @@ fn paths_with_numbers_above_255_are_read_and_found() {
     assert_eq!(known("ids-above-255", order).events.len(), 6);
 }
 
+#[test]
+fn a_key_is_of_one_activity_and_an_id_of_the_first() {
+    let events = |id: &str| {
+        let report = known("ids-open-twice", Activities::default().with_events_of(id));
+        let events: Vec<(String, String)> =
+            report.events.into_iter().map(|event| (event.event, event.fields)).collect();
+        (events, report.same_id)
+    };
+    let start = |fields: &str| ("Bugs-Fan/Call/Start".to_owned(), fields.to_owned());
+    let first = vec![start("n=10 ms=240")];
+    // No stop tells which of the thirty it ends.
+    assert_eq!(events("/#2866/1/1/0"), (first.clone(), 29));
+    assert_eq!(events("/#2866/1/1/0@368972063"), (first, 29));
+    assert_eq!(events("/#2866/1/1/0@369053605"), (vec![start("n=39 ms=820")], 29));
+    assert_eq!(events("/#2866/1/1/0@368972064"), (Vec::new(), 0));
+    let (own, others) = events("/#2866/1/1/9@368953815");
+    assert_eq!((own.len(), own[0].1.as_str(), others), (3, "n=8 ms=200", 0));
+}
+
 mod with_shared {
     use super::*;
 
@@ -101,6 +121,30 @@ mod with_shared {
             assert_eq!((row.started, row.stopped, row.nested), (count, count, 0), "{name}");
             let counts: Vec<u64> = row.layers.iter().map(|layer| layer.durations.count).collect();
             assert_eq!(counts, [count, count], "{name}");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn each_request_of_a_connection_is_found_by_its_key() {
+        let report = reported("net11-full", Http::default().top(1_000));
+        let rows: Vec<_> = report
+            .slowest
+            .iter()
+            .filter(|row| row.id.as_deref() == Some("/#24574/1/67/0"))
+            .collect();
+        let keys: BTreeSet<&str> = rows.iter().filter_map(|row| row.key.as_deref()).collect();
+        assert_eq!((rows.len(), keys.len()), (20, 20));
+        for row in rows {
+            let key = row.key.as_deref().unwrap();
+            let one = reported("net11-full", Http::from(Activities::default().with_events_of(key)));
+            let line = one.line.unwrap();
+            assert_eq!((line.start_ns, line.duration_ns), (row.start_ns, row.duration_ns), "{key}");
+            let times: Vec<i64> = one.events.iter().map(|event| event.ts_ns).collect();
+            let end = row.start_ns + row.duration_ns.cast_signed();
+            assert_eq!((times[0], times.last()), (row.start_ns, Some(&end)), "{key}");
+            assert_eq!(one.same_id, 19, "{key}");
+            assert_eq!(one.steps[0].duration_ns, Some(row.duration_ns), "{key}");
         }
     }
 }

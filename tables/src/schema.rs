@@ -551,9 +551,14 @@ pub const ACTIVITIES: Table = Table {
         column(
             "ends",
             Text,
-            "`known`, `loss_between`, `no_start`, `left`, `open_at_end`, `no_stop`",
+            "`known`, `loss_between`, `no_start`, `left`, `open_at_end`, `shared_stop`, `no_stop`",
         ),
         column("arguments", Text, "its fields, JSON object"),
+        column(
+            "key",
+            Text,
+            "unique in the trace: its id, or its name if it has none, `@`, and `time_ns` of its start event",
+        ),
     ],
 };
 

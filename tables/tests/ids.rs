@@ -2,7 +2,7 @@
 
 use crate::memory_files::{files_of, rows_of, text, whole};
 use nettrace_testdata::corpus;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
 fn equal_frames_of_different_traces_have_equal_ids_and_equal_ids_mean_equal_frames() {
@@ -48,4 +48,21 @@ fn ids_of_frames_and_stacks_are_documented_hashes() {
         assert_eq!(id, hash(&frames));
     }
     assert_eq!(hash(b"managed\0a"), 2_048_787_732_134_317_237);
+}
+
+#[test]
+fn each_activity_has_a_key_that_no_other_has() {
+    for (name, activities) in [("ids-open-twice", 41), ("http-ids-open-twice", 201)] {
+        let rows = rows_of(&files_of(&corpus::known(name).bytes()), "activities");
+        let keys: BTreeSet<&str> = rows.iter().filter_map(|row| text(row, "key")).collect();
+        assert_eq!((rows.len(), keys.len()), (activities, activities), "{name}");
+    }
+    let rows = rows_of(&files_of(&corpus::known("ids-open-twice").bytes()), "activities");
+    let shared = rows.iter().filter(|row| text(row, "ends") == Some("shared_stop"));
+    let shared: Vec<_> = shared.collect();
+    assert_eq!(shared.len(), 30);
+    for row in shared {
+        let key = format!("/#2866/1/1/0@{}", whole(row, "time_ns").unwrap());
+        assert_eq!((text(row, "key"), whole(row, "duration_ns")), (Some(key.as_str()), None));
+    }
 }

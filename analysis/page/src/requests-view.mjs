@@ -59,6 +59,7 @@ export function requestsView(trace, route, range, extent, go) {
         return {
           threads: known?.threads,
           id: known?.id,
+          key: known?.key,
           fields: known?.fields,
           parts: known?.parts,
           thread_id: known?.thread_id,
@@ -241,7 +242,7 @@ function histogram(row, longest) {
 function activityCard(trace, row, all, go) {
   const end = row.start_ns + row.duration_ns;
   const range = { from: Math.round(row.start_ns), to: Math.round(end + 1) };
-  const isAround = (one, other) => one.id === other.id || other.around.includes(one.id);
+  const isAround = (one, other) => (one.id === other.id && one.key === other.key) || other.around.includes(one.id);
   const family = all.filter(
     (one) =>
       keyOf(one) === keyOf(row) ||
@@ -296,7 +297,7 @@ function activityCard(trace, row, all, go) {
     trace.events.all > times.length &&
       none(
         'The page lists only some of the frequent events. All of this activity: ' +
-          `nettrace report activities ${trace.title} --id ${row.id ?? ''}`,
+          `nettrace report activities ${trace.title} --id ${row.key ?? row.id ?? ''}`,
       ),
   );
 }

@@ -491,6 +491,7 @@ mod tests {
             ends: Ends::Known,
             flow: None,
             arguments: Arguments::new(),
+            activity: None,
         };
         let model = Model::default();
         let mut bytes = Vec::new();

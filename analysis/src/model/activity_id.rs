@@ -84,6 +84,12 @@ impl ActivityId {
         self.path().into_iter().flat_map(ActivityPath::around).map(ActivityId::Path)
     }
 
+    /// Returns the key of the activity with the id that starts at a time: `ID@START`, in nanoseconds.
+    /// Ids repeat, keys do not.
+    pub(crate) fn key(text: &str, start_nanos: i64) -> String {
+        format!("{text}@{start_nanos}")
+    }
+
     /// Returns the id as a text.
     pub(crate) fn text(&self, form: PathForm) -> String {
         match self {
@@ -126,20 +132,30 @@ fn digits(text: &str, length: usize) -> Option<u128> {
 pub(crate) struct WantedId {
     /// The id in lower case.
     text: String,
+    /// Time of the start event, in nanoseconds since the session's start.
+    start: Option<i64>,
     path: Option<WrittenPath>,
     guid: Option<Guid>,
 }
 
 impl WantedId {
+    /// Reads an id, or a key of an activity: `ID@START`.
     pub(crate) fn new(text: &str) -> WantedId {
+        let key = text.rsplit_once('@').and_then(|(id, start)| Some((id, start.parse().ok()?)));
+        let (text, start) = key.map_or((text, None), |(id, start)| (id, Some(start)));
         let text = text.trim_end_matches('/').to_ascii_lowercase();
         let (path, guid) = (WrittenPath::from_text(&text), text.parse().ok());
-        WantedId { text, path, guid }
+        WantedId { text, start, path, guid }
     }
 
-    /// Returns the id in lower case.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+    /// Returns whether only the activity with one start is wanted.
+    pub(crate) fn has_start(&self) -> bool {
+        self.start.is_some()
+    }
+
+    /// Returns whether an activity that starts at a time is wanted, if it has the id.
+    pub(crate) fn is_start(&self, nanos: i64) -> bool {
+        self.start.is_none_or(|start| start == nanos)
     }
 
     /// Returns whether an id is the wanted one.
@@ -219,6 +235,9 @@ mod tests {
         assert!(WantedId::new(&guid.to_string().to_uppercase()).is(&ActivityId::Guid(guid)));
         let text = ActivityId::from_text("|aB.1").unwrap();
         assert!(WantedId::new("|Ab.1").is(&text) && !WantedId::new("|Ab").holds(&text));
+        let key = WantedId::new("|Ab.1@-25");
+        assert!(key.is(&text) && key.has_start() && key.is_start(-25) && !key.is_start(25));
+        assert!(!WantedId::new("a@b").has_start());
         let path = ActivityId::Path(ActivityPath::of_bytes(&[0x12]));
         assert!(WantedId::new("//1/2/").is(&path) && WantedId::new("//1").holds(&path));
     }

@@ -29,7 +29,7 @@ impl Default for Http {
 impl From<Activities> for Http {
     fn from(activities: Activities) -> Http {
         Http {
-            steps: activities.requested().map(Steps::new),
+            steps: activities.requested().cloned().map(Steps::new),
             requests: activities.only_http(),
             sql: Sql::default().top(usize::MAX),
         }

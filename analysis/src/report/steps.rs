@@ -13,6 +13,7 @@ use super::requests::{HttpFacts, OpenRequests};
 use super::sql::{CommandEvent, CommandPhase};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_id::{ActivityId, WantedId};
+use crate::model::activity_path::PathForm;
 use crate::model::{Model, ThreadHandle};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
@@ -78,9 +79,9 @@ struct LastMessage {
 }
 
 impl Steps {
-    pub(super) fn new(id: &str) -> Steps {
+    pub(super) fn new(id: WantedId) -> Steps {
         Steps {
-            id: WantedId::new(id),
+            id,
             requests: OpenRequests::default(),
             numbers: HashSet::new(),
             ids: HashSet::new(),
@@ -106,7 +107,7 @@ impl Steps {
         }
         let edge = moment.activity_edge(event);
         let stack = model.stack_of(event, moment.thread);
-        let wanted = edge.filter(|edge| edge.is_start && self.is_wanted(edge));
+        let wanted = edge.filter(|edge| edge.is_start && self.is_wanted(edge, moment));
         let number = self.requests.next_number();
         let at = moment.edge(event);
         let ended = self.requests.event(event, edge, at, 0, Some(stack), model);
@@ -143,8 +144,9 @@ impl Steps {
             return;
         }
         let has_started = self.requests.next_number() > number;
-        let belongs = edge.is_some_and(|edge| self.is_inside(edge))
-            || self.has_id(event)
+        let form = model.path_form(moment.thread);
+        let belongs = edge.is_some_and(|edge| self.is_inside(edge, form))
+            || self.has_id(event, form)
             || self
                 .requests
                 .request_for(event, edge, moment.thread, stack, model)
@@ -167,9 +169,9 @@ impl Steps {
         }
     }
 
-    fn is_wanted(&self, edge: &ActivityEdge) -> bool {
+    fn is_wanted(&self, edge: &ActivityEdge, moment: &Moment) -> bool {
         let mut ids = [&edge.id, &edge.path].into_iter().flatten();
-        self.numbers.is_empty() && ids.any(|id| self.id.is(id))
+        self.numbers.is_empty() && self.id.is_start(moment.nanos) && ids.any(|id| self.id.is(id))
     }
 
     /// Returns whether an id is the request's, belongs to an activity inside it, or is a path below
@@ -178,12 +180,19 @@ impl Steps {
         self.ids.contains(id) || self.id.holds(id)
     }
 
-    fn has_id(&self, event: &Event<'_>) -> bool {
-        ActivityId::of_event(event).is_some_and(|id| self.has(&id))
+    /// Returns whether an id shows that something is inside the request. An id that several open
+    /// activities may have shows nothing.
+    fn shows(&self, id: &ActivityId, form: PathForm) -> bool {
+        !id.may_repeat(form) && self.has(id)
     }
 
-    fn is_inside(&self, edge: &ActivityEdge) -> bool {
-        [&edge.id, &edge.parent, &edge.path].into_iter().flatten().any(|id| self.has(id))
+    fn has_id(&self, event: &Event<'_>, form: PathForm) -> bool {
+        ActivityId::of_event(event).is_some_and(|id| self.shows(&id, form))
+    }
+
+    fn is_inside(&self, edge: &ActivityEdge, form: PathForm) -> bool {
+        let ids = [&edge.id, &edge.parent, &edge.path];
+        ids.into_iter().flatten().any(|id| self.shows(id, form))
     }
 
     /// Keeps the ids of an activity inside the request, to find activities that refer to them.

@@ -246,7 +246,7 @@ pub(crate) struct ActivitiesArgs {
     pub(crate) rows: RowsArg,
 
     /// Show the events of this activity and of those inside it: a path such as
-    /// /#17178/1/256, or another id
+    /// /#17178/1/256, or another id; of several with one id the first, or the one with ID@START
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
 }

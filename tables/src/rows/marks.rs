@@ -246,7 +246,7 @@ fn add_activity(
     row.text(&*span.name);
     row.count(match span.ends {
         // The duration is unknown.
-        Ends::NoStart | Ends::Left | Ends::NoStop if span.nanos == 0 => None,
+        Ends::NoStart | Ends::Left | Ends::SharedStop | Ends::NoStop if span.nanos == 0 => None,
         _ => Some(span.nanos),
     });
     row.text(match span.ends {
@@ -254,10 +254,12 @@ fn add_activity(
         Ends::NoStart => "no_start",
         Ends::Left => "left",
         Ends::OpenAtEnd => "open_at_end",
+        Ends::SharedStop => "shared_stop",
         Ends::NoStop => "no_stop",
         _ => "known",
     });
     row.bytes(Some(text.as_slice()));
+    row.text(&*span.activity_key(model).unwrap_or_default());
     let bytes = row.end();
     sheet.end_row(bytes);
 }

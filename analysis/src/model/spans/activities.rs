@@ -70,7 +70,9 @@ impl Spans {
         }
         let mut stopped = stopped.own.map(shown).unwrap_or_else(|| {
             let place = if edge.id.is_some() { SpanScope::Free } else { SpanScope::Thread };
-            Interval::without_start(moment.edge(), None, SpanSubject { place, ..subject })
+            let activity = Some((edge.id.clone(), moment.nanos));
+            let alone = SpanSubject { place, activity, ..subject };
+            Interval::without_start(moment.edge(), None, alone)
         });
         // The stop knows more than the start.
         for argument in arguments {
@@ -98,7 +100,8 @@ fn shown(interval: Interval<OpenActivity<SpanSubject>>) -> Interval<SpanSubject>
     interval.map(|activity| {
         let is_on_thread = is_on_thread && activity.is_innermost && activity.id.is_none();
         let place = if is_on_thread { SpanScope::Thread } else { SpanScope::Free };
-        SpanSubject { place, ..activity.what }
+        let of_activity = Some((activity.id, activity.at.nanos));
+        SpanSubject { place, activity: of_activity, ..activity.what }
     })
 }
 

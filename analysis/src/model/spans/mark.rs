@@ -1,6 +1,7 @@
 //! Marks that a timeline shows in addition to samples: spans, instants, counters.
 
-use crate::model::ThreadHandle;
+use crate::model::activity_id::ActivityId;
+use crate::model::{Model, ThreadHandle};
 use std::borrow::Cow;
 
 /// A mark that a timeline shows.
@@ -103,6 +104,9 @@ pub enum Ends {
     Left,
     /// The span was still open at the end of the trace, and ends there.
     OpenAtEnd,
+    /// The span has ended, but several activities with its id were open, and nothing tells which of
+    /// their stops is its own. The length is 0.
+    SharedStop,
     /// The end was lost: the same thing started again, the enclosing span ended, or the thread
     /// continued while events were lost. The length is 0.
     NoStop,
@@ -117,6 +121,9 @@ impl Ends {
             Ends::NoStart => Some("its start is not in the trace"),
             Ends::Left => Some("it was left by another exception"),
             Ends::OpenAtEnd => Some("it had not ended at the end of the trace"),
+            Ends::SharedStop => {
+                Some("several with its id ran at once, and no stop tells which of them it ends")
+            }
             Ends::NoStop => Some("its end is not in the trace"),
         }
     }
@@ -173,9 +180,20 @@ pub struct Span {
     pub flow: Option<Flow>,
     /// Details: names and values.
     pub arguments: Vec<(Cow<'static, str>, Argument)>,
+    /// Id and time of the start event of an activity.
+    pub(crate) activity: Option<(Option<ActivityId>, i64)>,
 }
 
 impl Span {
+    /// Returns the key of an activity, which no other activity has: its id, or its name if it has
+    /// none, `@`, and the time of its start in nanoseconds since the session's start. `None` for
+    /// other spans.
+    pub fn activity_key(&self, model: &Model) -> Option<String> {
+        let (id, start_nanos) = self.activity.as_ref()?;
+        let id = id.as_ref().map(|id| model.id_text(id));
+        Some(ActivityId::key(id.as_deref().unwrap_or(&self.name), *start_nanos))
+    }
+
     /// Returns the time of the end, in nanoseconds since the session's start.
     pub(crate) fn end_nanos(&self) -> i64 {
         self.start_nanos.saturating_add_unsigned(self.nanos)

@@ -1,6 +1,7 @@
 //! Matches starts and stops of spans, and keeps the description of a span until its end is known.
 
 use super::mark::{Argument, Arguments, Category, Ends, Flow, Span, SpanScope, TimelineMark};
+use crate::model::activity_id::ActivityId;
 use crate::model::hash::NumberMap;
 use crate::model::intervals::{Bounds, Edge, Interval, Matcher};
 use crate::sorted::SortFew;
@@ -29,6 +30,8 @@ pub(super) struct SpanSubject {
     pub(super) name: String,
     pub(super) flow: Option<Flow>,
     pub(super) arguments: Arguments,
+    /// Id and time of the start event of an activity.
+    pub(super) activity: Option<(Option<ActivityId>, i64)>,
 }
 
 impl SpanSubject {
@@ -37,7 +40,8 @@ impl SpanSubject {
         place: SpanScope,
         name: impl Into<String>,
     ) -> SpanSubject {
-        SpanSubject { category, place, name: name.into(), flow: None, arguments: Arguments::new() }
+        let (name, arguments) = (name.into(), Arguments::new());
+        SpanSubject { category, place, name, flow: None, arguments, activity: None }
     }
 }
 
@@ -64,7 +68,8 @@ impl Losses {
         match interval.bounds {
             Bounds::Stopped if self.is_lossy(interval) => Ends::LossBetween,
             Bounds::Stopped => Ends::Known,
-            Bounds::StopLost | Bounds::StopShared => Ends::NoStop,
+            Bounds::StopLost => Ends::NoStop,
+            Bounds::StopShared => Ends::SharedStop,
             Bounds::LeftByException => Ends::Left,
             Bounds::StartLost | Bounds::StartReported => Ends::NoStart,
             // The thread wrote further events, so the stop event is among the lost ones.
@@ -102,6 +107,7 @@ impl Losses {
             ends,
             flow: subject.flow,
             arguments: subject.arguments,
+            activity: subject.activity,
         }
     }
 }

@@ -59,6 +59,10 @@ pub struct ActivitiesReport {
     pub events: Vec<ActivityEvent>,
     /// Number of events beyond the 10,000 in `events`.
     pub events_left_out: u64,
+    /// Number of further activities with the name and the id of the chosen one. JSON omits the
+    /// member if there are none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub same_id: u64,
     /// HTTP requests among the activities, by target; `None` unless they were asked for.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub http: Option<Box<ActivitiesReport>>,
@@ -268,6 +272,11 @@ pub struct SlowActivity {
     pub name: String,
     /// Id: a path (`//1/5`), a GUID, or an id of DiagnosticSource; `None` if the activity has none.
     pub id: Option<String>,
+    /// Key, which no other activity has: the id, `@`, and the time of the start event in
+    /// nanoseconds since the session's start. `None` if no other activity has the id. JSON then
+    /// omits the member.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub key: Option<String>,
     /// Start, in nanoseconds since the session's start.
     pub start_ns: i64,
     /// Duration, in nanoseconds.

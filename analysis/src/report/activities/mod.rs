@@ -11,11 +11,13 @@
 //! The report of HTTP requests is another view of these matches: a request is counted by target,
 //! and once, however many layers of the program report it.
 
+mod chosen;
 mod document;
 mod fields;
 mod parts;
 mod request;
 mod tree;
+mod unpaired;
 mod view;
 
 pub use document::{
@@ -25,28 +27,23 @@ pub use document::{
 pub use parts::{Doing, Parts, Stretch};
 
 use super::contract::{Moment, Recording, Report};
-use super::counts::increase;
 use super::occurrence::Occurrence;
 use super::requests::{Connections, HttpFacts, LayerStops, MaybeRequest, PhaseMark};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_id::{ActivityId, WantedId};
 use crate::model::intervals::{
-    Bounds, Hint, Interval, OpenActivities, OpenActivity, OpenActivityKey, SharedTime,
-    StoppedActivities, TwinStop, Twins,
+    Bounds, Hint, Interval, OpenActivities, OpenActivity, OpenActivityKey, StoppedActivities,
+    TwinStop, Twins,
 };
-use crate::model::{Model, Resolved, StackHandle, TextHandle, ThreadHandle, short};
+use crate::model::{Model, Resolved, StackHandle, TextHandle, ThreadHandle};
+use chosen::ChosenActivity;
 use fields::{fields_at_stop, fields_text};
 use nettrace_parser::Event;
-use nettrace_parser::catalog::event_name;
 use nettrace_parser::view::KnownProvider;
 use parts::PartTracker;
 use request::Request;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use view::{ActivitySite, ActivityView, Slow, Wanted};
-
-/// Maximum number of events kept for one activity.
-const MAX_EVENTS: usize = 10_000;
 
 /// Computes an [`ActivitiesReport`]. Memory is bounded by the number of names, stacks and
 /// open activities.
@@ -64,9 +61,8 @@ pub struct Activities {
     twins: Twins,
     /// Tracker of the parts of activities' time; `None` if parts are not wanted.
     parts: Option<PartTracker>,
-    id: Option<WantedId>,
-    events: Vec<(ActivityId, ActivityEvent)>,
-    events_left_out: u64,
+    /// Activity that the user chose; `None` if none is wanted.
+    chosen: Option<ChosenActivity>,
     top: usize,
     used: u64,
 }
@@ -109,9 +105,7 @@ impl Default for Activities {
             connections: Connections::default(),
             twins: Twins::default(),
             parts: Some(PartTracker::default()),
-            id: None,
-            events: Vec::new(),
-            events_left_out: 0,
+            chosen: None,
             top: 10,
             used: 0,
         }
@@ -131,8 +125,8 @@ impl Activities {
     }
 
     /// Returns the id of the activity whose events are listed.
-    pub(crate) fn requested(&self) -> Option<&str> {
-        self.id.as_ref().map(WantedId::text)
+    pub(crate) fn requested(&self) -> Option<&WantedId> {
+        self.chosen.as_ref().map(|chosen| &chosen.id)
     }
 
     /// Keeps each activity and request that ends, for [`Activities::take_ended`].
@@ -159,12 +153,12 @@ impl Activities {
         Activities { parts: None, ..Activities::default() }
     }
 
-    /// Lists the events of the activity with this id and of activities inside it. The id is a path,
-    /// a GUID, or an id of DiagnosticSource.
+    /// Lists the events of the first activity with this id and of activities inside it. The id is a
+    /// path, a GUID, or an id of DiagnosticSource. With `@` and the start in nanoseconds after it,
+    /// as in [`SlowActivity::key`], it is that of one of several activities with the id.
     #[must_use]
-    pub fn with_events_of(mut self, id: &str) -> Activities {
-        self.id = Some(WantedId::new(id));
-        self
+    pub fn with_events_of(self, id: &str) -> Activities {
+        Activities { chosen: Some(ChosenActivity::new(WantedId::new(id))), ..self }
     }
 
     /// Returns the name of the open activity that an event belongs to.
@@ -194,7 +188,9 @@ impl Activities {
         let node = self.all.as_mut().map_or(0, |all| all.tree.node(around.map(|it| it.node), name));
         let is_shown =
             self.all.is_some() || request.as_ref().is_some_and(|it| it.layer_of.is_none());
-        let is_wanted = is_shown && self.wanted_id([&edge.id, &edge.path]).is_some();
+        let key = self.open.next_place(name);
+        let chosen = self.chosen.as_mut().filter(|_| is_shown);
+        let is_wanted = chosen.is_some_and(|chosen| chosen.started(edge, key, moment));
         let may_repeat = if edge.path.is_some() { edge.path_may_repeat } else { edge.may_repeat };
         let above = around.and_then(|around| around.part);
         let part = self
@@ -226,12 +222,6 @@ impl Activities {
     fn parent_of(&self, edge: &ActivityEdge, thread: ThreadHandle) -> Option<OpenActivityKey> {
         let reported = self.open.parent_place(edge.id.as_ref(), edge.parent.as_ref(), thread);
         reported.or_else(|| self.open.parent_place(edge.path.as_ref(), None, thread))
-    }
-
-    /// Returns the id that matches the one that the user chose, if any.
-    fn wanted_id<'i>(&self, ids: [&'i Option<ActivityId>; 2]) -> Option<&'i ActivityId> {
-        let wanted = self.id.as_ref()?;
-        ids.into_iter().flatten().find(|id| wanted.is(id))
     }
 
     /// Adds what a listener reports of an activity that a span reports as well. Returns false if no
@@ -313,58 +303,6 @@ impl Activities {
         }
     }
 
-    /// Counts activities that have stopped, each at one of several stops that cannot be told apart.
-    fn ended_unclearly(
-        &mut self,
-        stopped: Vec<Interval<OpenActivity<BegunActivity>>>,
-        shared: Option<SharedTime>,
-        event: &Event<'_>,
-        moment: &Moment,
-    ) {
-        let (mut of_all, mut of_http) = (Vec::new(), Vec::new());
-        let mut is_complete = true;
-        for Interval { start, what: activity, .. } in stopped {
-            let (name, begun) = (activity.name, activity.what);
-            if let (Some(parts), Some(part)) = (&mut self.parts, begun.part) {
-                parts.stop(part, event, moment);
-                parts.take_threads();
-            }
-            is_complete &= begun.is_selected;
-            if !begun.is_selected {
-                continue;
-            }
-            let stack = begun.stack;
-            if let Some(mut request) = begun.request {
-                let outgoing = request.outgoing.take();
-                outgoing.map(|it| self.outgoing_stopped(it, moment.nanos));
-                let label = request.label.unwrap_or(name);
-                let is_nested = request.layer_of.is_none() && self.is_nested(&request, label);
-                let site = request.site(label, is_nested, stack);
-                if let Some(http) = &mut self.http {
-                    http.note(site, start.nanos, None, request.is_error);
-                    let stats = http.count(site, request.facts.direction, request.is_error);
-                    increase(&mut stats.unpaired, 1);
-                    stats.calls.merge(&request.calls);
-                    of_http.push(site);
-                }
-            }
-            if let Some(all) = &mut self.all {
-                let (node, label) = (begun.node, name);
-                let site = ActivitySite { node, label, is_layer: false, is_nested: false, stack };
-                all.note(site, start.nanos, None, begun.is_error);
-                increase(&mut all.count(site, None, begun.is_error).unpaired, 1);
-                of_all.push(site);
-            }
-        }
-        // A sum is that of all of them or of none.
-        let Some(shared) = shared.filter(|_| is_complete) else { return };
-        for (view, sites) in [(&mut self.all, of_all), (&mut self.http, of_http)] {
-            if let Some(view) = view {
-                view.share(sites, shared);
-            }
-        }
-    }
-
     /// Counts an activity that has stopped. `stop`: its stop, if it is the event's.
     fn ended(
         &mut self,
@@ -386,9 +324,11 @@ impl Activities {
         if !begun.is_selected || (self.all.is_none() && begun.request.is_none()) {
             return;
         }
-        let wanted = self.wanted_id([&activity.id, &activity.path]).map(|id| Wanted {
+        let chosen = self.chosen.as_mut();
+        let wanted = chosen.and_then(|chosen| chosen.stopped((name, activity.number)));
+        let wanted = wanted.map(|id| Wanted {
             label: name,
-            id: id.clone(),
+            id,
             start: activity.at.nanos,
             duration,
             parts: parts.clone(),
@@ -399,6 +339,8 @@ impl Activities {
             start: start.nanos,
             thread: start.thread,
             stop_thread: moment.thread,
+            start_event: activity.at.nanos,
+            may_repeat: activity.may_repeat,
             id: activity.id,
             is_error: begun.is_error || is_error,
             parts,
@@ -442,34 +384,7 @@ impl Activities {
         }
     }
 
-    /// Counts an activity whose stop is missing, or is one of several that cannot be told apart.
-    fn never_stopped(&mut self, open: &Interval<OpenActivity<BegunActivity>>) {
-        let unpaired = u64::from(open.bounds == Bounds::StopShared);
-        let OpenActivity { name, at, what: begun, .. } = &open.what;
-        if !begun.is_selected {
-            return;
-        }
-        let stack = begun.stack;
-        if let Some(all) = &mut self.all {
-            let site = ActivitySite {
-                node: begun.node,
-                label: *name,
-                is_layer: false,
-                is_nested: false,
-                stack,
-            };
-            all.note(site, at.nanos, None, begun.is_error);
-            increase(&mut all.count(site, None, begun.is_error).unpaired, unpaired);
-        }
-        if let Some((http, request)) = self.http.as_mut().zip(begun.request.as_ref()) {
-            let site = request.site(request.label.unwrap_or(*name), false, stack);
-            http.note(site, at.nanos, None, request.is_error);
-            let stats = http.count(site, request.facts.direction, request.is_error);
-            increase(&mut stats.unpaired, unpaired);
-        }
-    }
-
-    /// Keeps an event if it belongs to the requested activity or to one inside it.
+    /// Keeps an event of the chosen activity, after its start and before what comes after its stop.
     fn keep(
         &mut self,
         event: &Event<'_>,
@@ -477,29 +392,10 @@ impl Activities {
         moment: &Moment,
         model: &Model,
     ) {
-        let Some(wanted) = &self.id else { return };
-        let own = ActivityId::of_event(event).filter(|id| wanted.holds(id));
-        let guid = || event.activity_id().filter(|id| wanted.is_guid(*id)).map(ActivityId::Guid);
-        let reported = || {
-            let edge = edge?;
-            [&edge.id, &edge.parent].into_iter().flatten().find(|id| wanted.holds(id)).cloned()
-        };
-        let Some(id) = own.or_else(guid).or_else(reported) else { return };
-        if self.events.len() >= MAX_EVENTS {
-            self.events_left_out = self.events_left_out.saturating_add(1);
-            return;
-        }
-        let opcode = event.metadata().and_then(|metadata| metadata.opcode);
-        let name = event_name(event.name(), event.id(), opcode, event.catalog());
-        let name = name.map(Cow::into_owned).unwrap_or_default();
-        let kept = ActivityEvent {
-            ts_ns: moment.nanos,
-            thread_id: model.thread(moment.thread).and_then(|row| row.os_thread_id),
-            id: String::new(),
-            event: format!("{}/{}", short(event.provider()), short(&name)),
-            fields: fields_text(event),
-        };
-        self.events.push((id, kept));
+        let Some(chosen) = &mut self.chosen else { return };
+        let is_carried =
+            self.parts.as_ref().is_some_and(|parts| parts.carries_wanted(moment.thread));
+        chosen.keep(event, edge, is_carried, moment, model);
     }
 }
 
@@ -525,7 +421,7 @@ impl Report for Activities {
     fn wants(&self, event: &Event<'_>) -> bool {
         match event.known_provider() {
             // Any event may belong to the requested activity.
-            _ if self.id.is_some() => true,
+            _ if self.chosen.is_some() => true,
             KnownProvider::DiagnosticSource | KnownProvider::Logging | KnownProvider::Other => true,
             KnownProvider::EventPipe
             | KnownProvider::Rundown
@@ -549,9 +445,6 @@ impl Report for Activities {
         let facts = edge.filter(|_| self.http.is_some());
         let facts = facts.and_then(|edge| HttpFacts::from_event(event, edge));
         let is_about = if self.all.is_some() { edge.is_some() } else { facts.is_some() };
-        if self.id.is_some() {
-            self.keep(event, edge.filter(|_| is_about), moment, model);
-        }
         match edge {
             Some(edge)
                 if edge.is_listener
@@ -567,6 +460,7 @@ impl Report for Activities {
                 }
             }
         }
+        self.keep(event, edge.filter(|_| is_about), moment, model);
         self.used = self.used.saturating_add(u64::from(is_about && moment.is_selected));
         is_about
     }
@@ -586,10 +480,9 @@ impl Report for Activities {
             Some(all) => (report(all, false), http.map(Box::new)),
             None => (http.unwrap_or_else(|| report(ActivityView::default(), true)), None),
         };
-        let model = resolved.model();
-        let event = |(id, event)| ActivityEvent { id: model.id_text(&id), ..event };
-        let events = self.events.into_iter().map(event).collect();
-        let (events_left_out, used) = (self.events_left_out, self.used);
-        ActivitiesReport { events, events_left_out, used, http, ..main }
+        let same_id = self.chosen.as_ref().map_or(0, ChosenActivity::same_id);
+        let events = self.chosen.map(|chosen| chosen.events(resolved.model()));
+        let ((events, events_left_out), used) = (events.unwrap_or_default(), self.used);
+        ActivitiesReport { events, events_left_out, same_id, used, http, ..main }
     }
 }

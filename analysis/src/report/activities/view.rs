@@ -128,6 +128,10 @@ pub(super) struct Slow {
     pub(super) thread: ThreadHandle,
     pub(super) stop_thread: ThreadHandle,
     pub(super) id: Option<ActivityId>,
+    /// Time of the start event, which may be later than `start`.
+    pub(super) start_event: i64,
+    /// Whether other activities may have the id.
+    pub(super) may_repeat: bool,
     pub(super) is_error: bool,
     pub(super) fields: String,
     pub(super) parts: PartTotals,
@@ -305,6 +309,11 @@ impl ActivityView {
         let slow = |(name, slow): (&str, Slow)| SlowActivity {
             name: name.to_owned(),
             around: around.is_some().then(|| around_of(slow.id.as_ref(), resolved)),
+            key: slow
+                .id
+                .as_ref()
+                .filter(|_| slow.may_repeat)
+                .map(|id| ActivityId::key(&resolved.model().id_text(id), slow.start_event)),
             id: slow.id.map(|id| resolved.model().id_text(&id)),
             start_ns: slow.start,
             duration_ns: slow.duration,
@@ -343,6 +352,7 @@ impl ActivityView {
             steps_left_out: 0,
             events: Vec::new(),
             events_left_out: 0,
+            same_id: 0,
             used: 0,
             http: None,
             ended: ended.unwrap_or_default(),

@@ -6,6 +6,7 @@
 
 use super::message::{pairs, parted};
 use crate::model::activity_id::ActivityId;
+use crate::model::activity_path::PathForm;
 use crate::model::{Model, StackHandle, ThreadHandle, is_inside, shorten};
 use crate::report::flat_json;
 use nettrace_parser::{Event, Value};
@@ -57,7 +58,7 @@ pub(crate) struct LogScopes {
     open: BTreeMap<u64, Scope>,
     started: u64,
     by_id: HashMap<Id, Vec<u64>>,
-    by_path: HashMap<ActivityId, u64>,
+    by_path: HashMap<ActivityId, Vec<u64>>,
     /// Scopes that began on a thread, in calls that are not known to have returned.
     on_thread: HashMap<ThreadHandle, Vec<u64>>,
     /// Scopes of requests by the span of a message.
@@ -99,7 +100,7 @@ impl LogScopes {
             return Around::default();
         }
         let proved = match ActivityId::of_event(event) {
-            Some(path) => self.by_path(&path),
+            Some(path) => self.by_path(&path, thread, model.path_form(thread)),
             None => {
                 let stack = model.stack_of(event, thread);
                 self.by_stack(thread, stack, model)
@@ -169,9 +170,17 @@ impl LogScopes {
         chain
     }
 
-    /// Returns the innermost open scope of an id: its own, or the nearest on the path around it.
-    fn by_path(&self, id: &ActivityId) -> Option<u64> {
-        id.and_around().take(DEEPEST).find_map(|id| self.by_path.get(&id).copied())
+    /// Returns the innermost open scope of an id: its own, or the nearest on the path around it. Of
+    /// several scopes with an id that repeats, this is the one that began on the thread.
+    fn by_path(&self, id: &ActivityId, thread: ThreadHandle, form: PathForm) -> Option<u64> {
+        let on_thread =
+            |number: &&u64| self.open.get(number).is_some_and(|scope| scope.thread == thread);
+        id.and_around().take(DEEPEST).find_map(|id| {
+            let open = self.by_path.get(&id)?;
+            let is_clear = open.len() == 1 || !id.may_repeat(form);
+            let newest = || open.iter().rev().find(on_thread).copied();
+            if is_clear { open.last().copied() } else { newest() }
+        })
     }
 
     /// Returns the innermost scope of a thread whose beginning method is still on the stack. Scopes
@@ -214,7 +223,7 @@ impl LogScopes {
             && event.name() == "ActivityJsonStart"
         {
             if let Some(path) = path {
-                self.by_path.insert(path.clone(), number);
+                self.by_path.entry(path.clone()).or_default().push(number);
                 scope.paths.push(path);
             }
             return;
@@ -228,9 +237,11 @@ impl LogScopes {
         }
         let mut parent = match &path {
             Some(path) => {
+                let form = model.path_form(thread);
                 let related = ActivityId::related(event);
-                let known = related.and_then(|related| self.by_path.get(&related).copied());
-                known.or_else(|| self.by_path(&path.around().next()?))
+                let known = related.filter(|related| self.by_path.contains_key(related));
+                let around = known.or_else(|| path.around().next());
+                around.and_then(|around| self.by_path(&around, thread, form))
             }
             None => self.by_stack(thread, stack, model),
         };
@@ -249,7 +260,7 @@ impl LogScopes {
         }
         self.by_id.entry(id).or_default().push(number);
         if let Some(path) = &path {
-            self.by_path.insert(path.clone(), number);
+            self.by_path.entry(path.clone()).or_default().push(number);
         }
         let on_thread = self.on_thread.entry(thread).or_default();
         if on_thread.len() >= DEEPEST {
@@ -299,8 +310,11 @@ impl LogScopes {
             }
         }
         for path in &scope.paths {
-            if self.by_path.get(path) == Some(&number) {
-                self.by_path.remove(path);
+            if let Some(open) = self.by_path.get_mut(path) {
+                open.retain(|other| *other != number);
+                if open.is_empty() {
+                    self.by_path.remove(path);
+                }
             }
         }
         for span in &scope.spans {
@@ -382,7 +396,7 @@ mod tests {
         };
         scopes.started += 1;
         scopes.by_id.entry(scope.id).or_default().push(number);
-        scopes.by_path.insert(scope.paths[0].clone(), number);
+        scopes.by_path.insert(scope.paths[0].clone(), vec![number]);
         scopes.by_span.insert(number.to_string(), number);
         scopes.on_thread.entry(ThreadHandle(thread)).or_default().push(number);
         scopes.open.insert(number, scope);

@@ -9,7 +9,7 @@ use crate::table::{Cell, Detail, Table, first, layout_of, left, list, right};
 use crate::units;
 use nettrace_analysis::report::{
     Activities, ActivitiesReport, ActivityLine, ActivityRow, Doing, Http, HttpPhase, HttpPhases,
-    Parts, Report, StatusCount, StepKind,
+    Parts, Report, SlowActivity, StatusCount, StepKind,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -85,7 +85,7 @@ pub(super) fn text(
     if report.unpaired.is_some() {
         prose(context, &faint, UNPAIRED)?;
     }
-    if let Some(id) = report.slowest.first().and_then(|row| row.id.as_deref()) {
+    if let Some(id) = report.slowest.first().and_then(key_of) {
         prose(context, &faint, &format!("events of one of them: --id {}", printable(id)))?;
     }
     Ok(())
@@ -169,7 +169,7 @@ fn slowest_table(
             }),
             right("THREAD", 7, 1).fill(&|row| id(row.thread_id).into()),
             left("ID; FIELDS OF THE SLOWEST", 25, 0).fill(&|row| {
-                let id = row.id.as_deref().unwrap_or("-");
+                let id = key_of(row).unwrap_or("-");
                 Text::parts([main(id), fixed("  "), other(&row.fields)]).into()
             }),
         ],
@@ -179,6 +179,11 @@ fn slowest_table(
             texts.map(|text| Detail::new(" ".repeat(13), text)).collect()
         },
     )
+}
+
+/// Returns the id of an activity, or its key if other activities may have the id.
+fn key_of(row: &SlowActivity) -> Option<&str> {
+    row.key.as_deref().or(row.id.as_deref())
 }
 
 /// Returns `11,841 requests incoming, 900 outgoing`; `None` if some activities have no direction.
@@ -542,5 +547,14 @@ fn events(rows: usize, report: &ActivitiesReport, context: &mut Context<'_>) -> 
     if report.events_left_out > 0 {
         summary = format!("{summary}, {} more left out", units::count(report.events_left_out));
     }
-    prose(context, &strong, &summary)
+    prose(context, &strong, &summary)?;
+    if report.same_id > 0 {
+        let others = match report.same_id {
+            1 => "another activity has this id".to_owned(),
+            count => format!("{} other activities have this id", units::count(count)),
+        };
+        let text = format!("{others}: --id ID@START chooses one, as in the list of the slowest");
+        prose(context, &context.style.faint(), &text)?;
+    }
+    Ok(())
 }

@@ -383,6 +383,12 @@ impl PartTracker {
         }
     }
 
+    /// Returns whether a thread works for the requested activity or for one inside it.
+    pub(crate) fn carries_wanted(&self, thread: ThreadHandle) -> bool {
+        let carrier = self.threads.get(thread.index());
+        carrier.zip(self.wanted).is_some_and(|(carrier, wanted)| carrier.chain.contains(&wanted))
+    }
+
     /// Opens the account of an activity that starts. Returns the number for [`PartTracker::stop`].
     /// `parent`: number of the activity around it; `may_repeat`: whether other open activities may
     /// have the event's activity id; `is_wanted`: whether to keep a time line.
