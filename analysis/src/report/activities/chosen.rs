@@ -21,7 +21,7 @@ const MAX_EVENTS: usize = 10_000;
 pub(super) struct ChosenActivity {
     pub(super) id: WantedId,
     /// The activity, once it has started.
-    found: Option<Found>,
+    found: Option<BegunChoice>,
     /// Number of activities that started with the id, by name.
     with_id: HashMap<TextHandle, u64>,
     /// Whether the current event is the start or the stop of the activity.
@@ -30,8 +30,9 @@ pub(super) struct ChosenActivity {
     left_out: u64,
 }
 
+/// The chosen activity after its start.
 #[derive(Debug)]
-struct Found {
+struct BegunChoice {
     key: OpenActivityKey,
     id: ActivityId,
     /// Whether other open activities may have the id.
@@ -66,7 +67,7 @@ impl ChosenActivity {
         if self.found.is_some() || !self.id.is_start(moment.nanos) {
             return false;
         }
-        self.found = Some(Found { key, id: id.clone(), may_repeat, is_open: true });
+        self.found = Some(BegunChoice { key, id: id.clone(), may_repeat, is_open: true });
         self.is_edge = true;
         true
     }

@@ -92,8 +92,8 @@ pub struct ActivityRow {
     pub nested: u64,
     /// Number of activities that stopped.
     pub stopped: u64,
-    /// Those of them that stopped at one of several stops that cannot be told apart. JSON omits the
-    /// member if there are none.
+    /// Activities that stopped, each at one of several stops that cannot be told apart. JSON omits
+    /// the member if there are none.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub unpaired: Option<Unpaired>,
     /// Number of activities that failed.

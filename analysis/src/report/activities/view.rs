@@ -65,7 +65,7 @@ pub(super) struct ActivityStats {
     /// Number of activities that have stopped, each at one of several stops that cannot be told
     /// apart.
     pub(super) unpaired: u64,
-    /// Those of the unpaired activities whose total time is known.
+    /// Number of the unpaired activities whose total time is known.
     unpaired_summed: u64,
     unpaired_nanos: u64,
     unpaired_longest: u64,
