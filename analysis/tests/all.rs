@@ -55,4 +55,5 @@ mod waiting;
 mod web;
 mod web_profile;
 mod web_truth;
+mod whole_spans;
 mod why_missing;

@@ -42,6 +42,9 @@ pub(crate) struct ActivityEdge {
     pub(crate) parent: Option<ActivityId>,
     /// Duration of the activity in nanoseconds, if the stop contains one.
     pub(crate) reported_nanos: Option<u64>,
+    /// Duration of the activity in nanoseconds, if the stop tells when it started as well, so that
+    /// there need not be a start. dotnet-monitor asks for such stops only.
+    pub(crate) whole_nanos: Option<u64>,
     pub(crate) is_error: bool,
     /// Hashes of the names and values of the event's fields.
     pub(crate) keys: Vec<(u64, u64)>,
@@ -61,6 +64,14 @@ impl ActivityEdge {
             |id: &Option<ActivityId>| id.as_ref().is_some_and(|id| id.may_repeat(form));
         let (may_repeat, path_may_repeat) = (may_repeat(&edge.id), may_repeat(&edge.path));
         Some(ActivityEdge { may_repeat, path_may_repeat, ..edge })
+    }
+
+    /// Returns the start of the activity that this stop tells whole, and its time; `None` for other
+    /// edges, and if the activity began before the session. `nanos`: time of the stop.
+    pub(crate) fn start_of_whole(&self, nanos: i64) -> Option<(ActivityEdge, i64)> {
+        let began = Some(nanos.saturating_sub_unsigned(self.whole_nanos?)).filter(|at| *at >= 0)?;
+        let start = ActivityEdge { is_start: true, reported_nanos: None, ..self.clone() };
+        Some((start, began))
     }
 
     /// Returns the name of the task or activity without its source.
@@ -95,6 +106,7 @@ impl ActivityEdge {
             path_may_repeat: false,
             parent: ActivityId::related(event).filter(|_| is_start),
             reported_nanos: None,
+            whole_nanos: None,
             is_error: is_failure(event),
             keys: keys(event, pair.map(|(pair, ..)| pair.keys)),
         })
@@ -130,10 +142,11 @@ impl ActivityEdge {
             path_may_repeat: false,
             parent: None,
             reported_nanos: None,
+            whole_nanos: None,
             is_error: pair.is_some_and(|(.., is_error)| is_error),
             keys: Vec::new(),
         };
-        let (mut span, mut parent_span) = (None, None);
+        let (mut span, mut parent_span, mut has_start_time) = (None, None, false);
         for (key, value) in activity.arguments() {
             let text = || Some(value.to_string()).filter(|text| !text.is_empty());
             let id = || ActivityId::from_text(&value.to_string());
@@ -152,6 +165,9 @@ impl ActivityEdge {
                     let ticks = text().and_then(|text| text.parse::<u64>().ok());
                     edge.reported_nanos = ticks.map(|ticks| ticks.saturating_mul(100));
                 }
+                "StartTimeTicks" => {
+                    has_start_time = text().is_some_and(|text| text.parse::<u64>().is_ok());
+                }
                 "Status" => edge.is_error |= value == "Error",
                 "TagObjects" | "Tags" => {
                     let tags = value.to_string();
@@ -161,11 +177,13 @@ impl ActivityEdge {
                 _ => {}
             }
         }
+        edge.whole_nanos = edge.reported_nanos.filter(|_| has_start_time && !is_start);
         edge.reported_nanos = edge.reported_nanos.filter(|nanos| *nanos > 0 && !is_start);
         // An id of zeros means that there is no parent.
         parent_span = parent_span.filter(|id| *id != ActivityId::Span(0));
         edge.id = edge.id.or(span);
-        edge.parent = edge.parent.or(parent_span).filter(|_| is_start);
+        let tells_start = is_start || edge.whole_nanos.is_some();
+        edge.parent = edge.parent.or(parent_span).filter(|_| tells_start);
         edge.path = ActivityId::of_event(event);
         if edge.id.is_none() {
             edge.is_id_unique = false;
@@ -285,6 +303,7 @@ impl ActivityEdge {
             path_may_repeat: false,
             parent: None,
             reported_nanos: None,
+            whole_nanos: None,
             is_error: false,
             keys: keys.to_vec(),
         }

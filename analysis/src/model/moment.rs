@@ -33,6 +33,11 @@ impl Moment {
         Moment { thread, nanos, is_selected, path_form, activity: OnceCell::new() }
     }
 
+    /// Returns the moment at another time.
+    pub(crate) fn at_nanos(&self, nanos: i64) -> Moment {
+        Moment::new(self.thread, nanos, self.is_selected, self.path_form)
+    }
+
     /// Returns the moment as one end of an interval.
     pub(crate) fn edge(&self, event: &Event<'_>) -> Edge {
         Edge::from_event(event, self.thread, self.nanos)

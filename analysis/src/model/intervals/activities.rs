@@ -346,6 +346,18 @@ impl<T> OpenActivities<T> {
         self.by_name.get_mut(&name)?.get_mut(&number)
     }
 
+    /// Returns the start of an activity that a stop tells whole, and its time, unless its start was
+    /// seen.
+    pub(crate) fn unseen_start(
+        &self,
+        stop: &ActivityEdge,
+        name: TextHandle,
+        nanos: i64,
+    ) -> Option<(ActivityEdge, i64)> {
+        let is_open = || stop.id.as_ref().and_then(|id| self.ids.newest_of(id, name)).is_some();
+        stop.start_of_whole(nanos).filter(|_| !is_open())
+    }
+
     /// Returns the key that the next activity to start gets.
     pub(crate) fn next_place(&self, name: TextHandle) -> OpenActivityKey {
         (name, self.started)

@@ -62,6 +62,12 @@ impl Spans {
             lost.into_iter().for_each(|lost| self.open.show(lost));
             return;
         }
+        if let Some((start, nanos)) = self.activities.unseen_start(edge, name, moment.nanos) {
+            let begun = SpanSubject { arguments: Arguments::new(), ..subject.clone() };
+            let at = moment.at.at_nanos(nanos).edge(moment.event);
+            let lost = self.activities.start(&start, name, at, begun).map(shown);
+            lost.into_iter().for_each(|lost| self.open.show(lost));
+        }
         let stopped = self.activities.stop(edge, name, moment.edge());
         stopped.others.into_iter().map(shown).for_each(|other| self.open.show(other));
         if stopped.has_start && stopped.own.is_none() {

@@ -196,6 +196,8 @@ impl Activities {
         let part = self
             .parts
             .as_mut()
+            // What a thread did before the stop is not known any more.
+            .filter(|_| edge.whole_nanos.is_none())
             .map(|parts| parts.start(event, moment, above, may_repeat, is_wanted));
         let begun = BegunActivity {
             node,
@@ -270,6 +272,9 @@ impl Activities {
         model: &mut Model,
     ) {
         let name = model.texts_mut().intern(&edge.name);
+        if let Some((start, nanos)) = self.open.unseen_start(edge, name, moment.nanos) {
+            self.start(event, &start, facts.cloned(), &moment.at_nanos(nanos), model);
+        }
         let hint = match facts.and_then(|facts| facts.direction) {
             Some(_) => self.hint(event, edge, moment, model),
             None => Hint::default(),
