@@ -3,8 +3,8 @@
 use crate::web::{findings, rank, reported, truth};
 use nettrace_analysis::heap::{HeapReader, HeapReport, Retained};
 use nettrace_analysis::report::{
-    Alloc, Contention, Counters, Exceptions, Gc, Http, Logs, PoolReason, ReportPass, ThreadPool,
-    TopN, TopNOptions,
+    Alloc, Contention, Counters, Exceptions, Gc, Http, Logs, PoolReason, ReportPass, Sql,
+    ThreadPool, TopN, TopNOptions,
 };
 use nettrace_analysis::{AnalysisOptions, ThreadState};
 use nettrace_parser::Reader;
@@ -123,11 +123,31 @@ mod with_shared {
             let sampled = row.total_ns as f64 / 1e6;
             assert!((most * 0.75..=most).contains(&sampled), "{name}: {sampled} of {most}");
         }
+        // The handler stands in for the code that was inlined into it.
+        let inlined = top("dt-default", ThreadState::Managed, true);
+        let row = inlined.methods.iter().find(|row| row.name.contains(".lambda_method142("));
+        let row = row.unwrap();
+        assert!((40.0..=75.0).contains(&row.self_percent), "{row:?}");
+        assert_eq!(row.shown(), "an endpoint's handler (dynamicClass.lambda_method142)");
+        let nobodys = inlined.methods.iter().find(|row| row.name == "(not my code)").unwrap();
+        assert!(nobodys.self_percent < 35.0, "{nobodys:?}");
+        let blocked = top("net11-full", ThreadState::Waiting, true);
+        let row = blocked.methods.iter().find(|row| row.shown().starts_with("GET /sync")).unwrap();
+        assert!((13e9..15.7e9).contains(&(row.self_ns as f64)), "{row:?}");
         let waiting = top("dt-noinline", ThreadState::Waiting, true);
         let own = waiting.methods.iter().filter(|row| row.name.contains("!Shop."));
         let own: Vec<&str> = own.map(|row| row.name.split('(').next().unwrap()).take(3).collect();
         let places = ["SyncOverAsync.GetSlow", "Program.Main", "Inventory.ReserveUnderLock"];
         assert_eq!(own, places.map(|place| format!("shop!Shop.{place}")));
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn a_request_that_only_log_messages_show_has_its_method() {
+        let report = reported("net11-full", Sql::default());
+        let names: Vec<&str> = report.requests.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names[0], "GET /nplus1");
+        assert!(names.iter().all(|name| !name.starts_with('/')), "{names:?}");
     }
 
     #[test]

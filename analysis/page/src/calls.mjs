@@ -1,5 +1,5 @@
 // Samples added up as trees of calls. This module touches no element of the page.
-import { moduleText, shortText } from './frames.mjs';
+import { moduleText, nameText, shortText } from './frames.mjs';
 import { columnsOf, eachSample } from './ranges.mjs';
 import { hasTransforms, ownFrames, transformOf } from './transforms.mjs';
 
@@ -64,7 +64,7 @@ export function callTree(
   }
   const verb = kind === 'exceptions' ? 'throw' : 'new';
   const texts = (frame) => {
-    if (frame < named) return trace.frames.text[frame];
+    if (frame < named) return nameText(trace.frames, frame);
     if (frame < labelled) return `${verb} ${labels[frame - named]}`;
     return frame < groups ? (trace.threads[frame - labelled]?.label ?? 'a thread') : transform.names[frame - groups];
   };

@@ -7,8 +7,12 @@ export function frameNumber(trace, text) {
   return trace.numbers.get(text) ?? null;
 }
 
-// Returns a name that fits into a rectangle: `Type.Method`.
-export const shortText = ({ text, type, method }, frame) => [type[frame], method[frame]].filter(Boolean).join('.') || text[frame];
+// Returns the name of a frame for readers: that of the endpoint, if the method is its handler.
+export const nameText = ({ text, handler }, frame) => handler?.[frame] ?? text[frame];
+
+// Returns a name that fits into a rectangle: `Type.Method`, or the endpoint.
+export const shortText = ({ text, type, method, handler }, frame) =>
+  handler?.[frame] ?? ([type[frame], method[frame]].filter(Boolean).join('.') || text[frame]);
 
 // Returns the module of a frame; an empty text for a frame without a name.
 export const moduleText = ({ module: modules, named }, frame) => (named?.[frame] === 0 ? '' : modules[frame]);
@@ -31,7 +35,9 @@ export const ownFrame = (trace, frames) => frames.find((frame) => !isThreading(t
 // Returns the text of the frame in which the program waits, from a stack of texts of a report's document.
 export function ownText(trace, texts) {
   const isOwn = (frame) => frame === null || !isThreading(trace.frames, frame);
-  return texts.find((text) => isOwn(frameNumber(trace, text))) ?? texts[0] ?? '';
+  const found = texts.find((text) => isOwn(frameNumber(trace, text))) ?? texts[0] ?? '';
+  const frame = frameNumber(trace, found);
+  return frame === null ? found : nameText(trace.frames, frame);
 }
 
-export const frameText = (trace, frame) => (frame === null ? '' : trace.frames.text[frame]);
+export const frameText = (trace, frame) => (frame === null ? '' : nameText(trace.frames, frame));

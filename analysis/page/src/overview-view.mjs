@@ -1,7 +1,7 @@
 // The overview: findings, the reports that the trace has data for, and sums of a range.
 import { colour, el } from './dom.mjs';
 import { countOf, formatBytes, formatCount, formatMoment, formatNanos, formatPercent } from './format.mjs';
-import { frameNumber } from './frames.mjs';
+import { frameNumber, frameText } from './frames.mjs';
 import { fromUntil } from './notices.mjs';
 import { maxOf } from './ranges.mjs';
 import { DEFAULTS, formatRoute } from './route.mjs';
@@ -193,7 +193,8 @@ function fileOf({ title }) {
 function placeOf(trace, { kind, method }) {
   const place = PLACES[kind];
   if (place.tab !== 'sandwich') return place;
-  return frameNumber(trace, method) === null ? { ...place, tab: 'top' } : { ...place, focus: method };
+  const frame = frameNumber(trace, method);
+  return frame === null ? { ...place, tab: 'top' } : { ...place, focus: frameText(trace, frame) };
 }
 
 // Returns the address of a view. Allocations are shown by the kind of samples that the trace has.

@@ -1,5 +1,7 @@
 // Folds, groups and leaves out frames of stacks before these are added up, as options of `nettrace report topN` do.
 
+import { nameText } from './frames.mjs';
+
 // Maximum length of a recursive cycle, as in analysis/src/model/folding.rs.
 const LONGEST_CYCLE = 8;
 
@@ -46,7 +48,8 @@ export function transformOf(trace, { mine, own, async, recursion, group, fold, e
   const isOwn = mine ? ownFrames(trace, own) : null;
   const folds = patternOf(fold);
   const [excludes, includes] = [patternOf(exclude), patternOf(include)];
-  const matches = (pattern) => pattern && text.map((name) => pattern.test(name));
+  const isMatch = (pattern, frame) => pattern.test(text[frame]) || pattern.test(nameText(trace.frames, frame));
+  const matches = (pattern) => pattern && text.map((_, frame) => isMatch(pattern, frame));
   const [isFolded, isExcluded, isIncluded] = [matches(folds), matches(excludes), matches(includes)];
   // Returns whether a frame is the state machine of the method that called it.
   const isStarted = (outer, inner) =>

@@ -208,7 +208,7 @@ impl Cut {
             self.add(DiffKey::total(subject), slice, weight);
             let place = *places.entry(stack).or_insert_with(|| own_place(resolved, stack));
             if let Some(frame) = place {
-                self.add(DiffKey::named(subject, frame.text.as_str()), slice, weight);
+                self.add(DiffKey::named(subject, name_of(frame)), slice, weight);
                 self.keep(frame);
             }
         }
@@ -316,8 +316,9 @@ impl Cut {
 
     /// Keeps the frame of a method that a row is named after.
     fn keep(&mut self, frame: &Arc<Frame>) {
-        if !self.trace.methods.contains_key(&frame.text) {
-            self.trace.methods.insert(frame.text.clone(), Arc::clone(frame));
+        let name = name_of(frame);
+        if !self.trace.methods.contains_key(name) {
+            self.trace.methods.insert(name.to_owned(), Arc::clone(frame));
         }
     }
 
@@ -488,7 +489,7 @@ fn plus(sum: &mut (f64, f64), other: (f64, f64)) {
 /// differ from run to run.
 fn key_of(subject: Subject, frame: Option<&Frame>) -> DiffKey {
     match frame {
-        Some(frame) if frame.is_named() => DiffKey::named(subject, frame.text.as_str()),
+        Some(frame) if frame.is_named() => DiffKey::named(subject, name_of(frame)),
         Some(frame) if !frame.module.is_empty() => DiffKey::named(subject, frame.module.as_str()),
         _ => DiffKey::unnamed(subject),
     }
@@ -499,7 +500,14 @@ fn key_of(subject: Subject, frame: Option<&Frame>) -> DiffKey {
 fn own_place<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> Option<&'r Arc<Frame>> {
     let frames = resolved.frames(stack);
     let frames = || frames.iter().filter_map(|frame| resolved.frame(*frame));
-    frames().find(|frame| !is_framework(frame)).or_else(|| frames().next())
+    let own = frames().find(|frame| !is_framework(frame));
+    own.or_else(|| frames().find(|frame| frame.is_handler)).or_else(|| frames().next())
+}
+
+/// Returns the name by which a method is the same in other traces. The runtime numbers the methods
+/// that are compiled around handlers, so these are named after their endpoints.
+fn name_of(frame: &Frame) -> &str {
+    frame.endpoint.as_deref().filter(|_| frame.is_handler).unwrap_or(&frame.text)
 }
 
 /// Returns the rows that pass the user's filters.

@@ -15,6 +15,12 @@ pub struct Place {
 }
 
 impl Place {
+    /// Makes the place of a method, with the endpoint that it alone serves.
+    pub(crate) fn from_frame(frame: &Arc<Frame>) -> Place {
+        let endpoint = frame.endpoint.as_deref().map(Into::into);
+        Place { frame: Arc::clone(frame), endpoint }
+    }
+
     /// Makes the place of a method that serves no known endpoint.
     pub fn new(frame: Arc<Frame>) -> Place {
         Place { frame, endpoint: None }

@@ -110,7 +110,7 @@ fn reasons(
     places: &Places<'_>,
     own: &OwnModules,
 ) -> (Vec<CollectionReason>, Option<CollectionPlace>) {
-    let asked = induced(report, places.collector.map(|frame| own.place(frame)));
+    let asked = induced(report, places.collector.map(Place::from_frame));
     let large = large_objects(&report.collections, || large_type(alloc, own));
     // `GC.Collect` and large objects have a place of their own.
     let has_place = |reason: &CollectionReason| match reason {
@@ -120,8 +120,8 @@ fn reasons(
     let behind = match (&places.allocates, places.begins, places.busiest) {
         _ if asked.is_some() || large.as_ref().is_some_and(has_place) => None,
         (Some(most), ..) => Some(CollectionPlace::Allocates(most.clone())),
-        (None, Some(method), _) => Some(CollectionPlace::Begins(own.place(method))),
-        (None, None, Some(method)) => Some(CollectionPlace::Busiest(own.place(method))),
+        (None, Some(method), _) => Some(CollectionPlace::Begins(Place::from_frame(method))),
+        (None, None, Some(method)) => Some(CollectionPlace::Busiest(Place::from_frame(method))),
         (None, None, None) => None,
     };
     let rows = &report.collections;
@@ -182,7 +182,7 @@ fn large_type(alloc: &AllocReport, own: &OwnModules) -> Option<LargeObjects> {
         type_name: row.type_name.clone(),
         place: place
             .filter(|(_, bytes)| is_worth_naming(*bytes, row.large_bytes))
-            .map(|(frame, _)| own.place(frame)),
+            .map(|(frame, _)| Place::from_frame(frame)),
     })
 }
 
@@ -201,7 +201,7 @@ pub(super) fn most_allocated(alloc: &AllocReport, own: &OwnModules) -> Option<Al
     (share >= MIN_ALLOCATED_PERCENT).then(|| AllocatedType {
         type_name: type_name.to_owned(),
         percent: Some(share),
-        place: Some(own.place(method)),
+        place: Some(Place::from_frame(method)),
     })
 }
 

@@ -4,7 +4,7 @@ use super::finding::{Finding, is_worth_naming};
 use super::own::OwnModules;
 use super::running::MIN_METHOD_PERCENT;
 use crate::document::percent;
-use crate::fact::{Base, Fact, Number, ThrowCall, ThrownBy, Unit};
+use crate::fact::{Base, Fact, Number, Place, ThrowCall, ThrownBy, Unit};
 use crate::model::{Frame, public_call};
 use crate::report::{ExceptionsReport, StackRow};
 use std::collections::BTreeMap;
@@ -153,7 +153,7 @@ fn thrown_by(stacks: &[StackRow], own: &OwnModules) -> Option<ThrownBy> {
         return None;
     }
     let call = calls.into_iter().max_by_key(|(_, sum)| *sum).map(|(call, _)| call);
-    Some(ThrownBy { place: own.place(method), call, is_all: sum == all })
+    Some(ThrownBy { place: Place::from_frame(method), call, is_all: sum == all })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::own::OwnModules;
 use super::pool::PoolLoad;
 use super::waits::most_in;
 use crate::document::percent;
-use crate::fact::{Fact, LockOwner, Number, Unit};
+use crate::fact::{Fact, LockOwner, Number, Place, Unit};
 use crate::model::{Frame, TaskKind, WaitFor, public_call};
 use crate::report::{
     ContentionReport, Lock, OpenLockWait, OpenWait, PoolReason, StuckThread, StuckThreads,
@@ -117,7 +117,7 @@ pub(super) fn endless_awaits(
     let fact = Fact::EndlessAwaits {
         waited: Number::nanos(nanos).at_least().in_member("open[].at_least_ns"),
         awaits: Number::count(long.len() as u64, Unit::Waits),
-        places: places.into_values().take(MAX_PLACES).map(|frame| own.place(frame)).collect(),
+        places: places.into_values().take(MAX_PLACES).map(Place::from_frame).collect(),
     };
     Some(Finding::new(fact, ENDLESS_AWAITS_WEIGHT))
 }
@@ -163,7 +163,7 @@ pub(super) fn starvation(
         wanted: (!has_grown && is_blocked).then(|| Number::nanos(load.wanted)),
         queued_median: queued.map(|it| Number::nanos(it.p50_ns).in_member("latency.p50_ns")),
         queued_longest: queued.map(|it| Number::nanos(it.max_ns).in_member("latency.max_ns")),
-        place: blocked.as_ref().map(|blocked| own.place(blocked.method)),
+        place: blocked.as_ref().map(|blocked| Place::from_frame(blocked.method)),
         call: blocked.and_then(|blocked| blocked.call),
     };
     Some(Finding::new(fact, weight))
@@ -315,7 +315,7 @@ fn blocked_pool(
         waits_for: what,
         is_starved: has_grown,
         is_at_limit: at_limit,
-        place: place.map(|(frame, _)| own.place(frame)),
+        place: place.map(|(frame, _)| Place::from_frame(frame)),
     };
     let weight = if has_grown { STARVED_FOR_EVER_WEIGHT } else { NO_FREE_WORKER_WEIGHT };
     Some(Finding::new(fact, weight))

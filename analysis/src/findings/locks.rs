@@ -100,7 +100,7 @@ impl LockUses {
     }
 
     /// Returns the method in which the thread is that holds the lock; `None` if it is not known.
-    fn holder(&self, resolved: &Resolved<'_>, own: &OwnModules) -> Option<LockHolder> {
+    fn holder(&self, resolved: &Resolved<'_>) -> Option<LockHolder> {
         let most = self.inside.iter().max_by_key(|(method, row)| (row.nanos, Reverse(**method)));
         let (method, row) = most?;
         let waiting = resolved.profile().presence().nanos_at(self.waiting.iter().copied());
@@ -117,7 +117,7 @@ impl LockUses {
         let calls = row.calls.iter().filter(|((of, _), _)| *of == state);
         let call = calls.max_by_key(|(_, nanos)| **nanos).and_then(|((_, call), _)| *call);
         let call = call.and_then(|call| resolved.frame(call)).map(|frame| public_call(frame));
-        Some(LockHolder { place: own.place(resolved.frame(*method)?), state, call })
+        Some(LockHolder { place: Place::from_frame(resolved.frame(*method)?), state, call })
     }
 }
 
@@ -169,7 +169,7 @@ fn join_lock(
 ) -> f64 {
     let Some(method) = fact.lock_place().map(|place| place.frame.clone()) else { return 0.0 };
     let uses = LockUses::new(resolved, own, &method);
-    let found = uses.holder(resolved, own);
+    let found = uses.holder(resolved);
     let is_part = |place: &Place| {
         place.frame == method || found.as_ref().is_some_and(|found| found.place == *place)
     };

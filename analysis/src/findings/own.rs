@@ -1,9 +1,6 @@
 //! Tells the program's own code from the framework's and from packages.
 
-use crate::fact::Place;
-use crate::model::{
-    Folding, Frame, FrameHandle, Module, Pattern, Resolved, is_compiled_handler, is_framework_name,
-};
+use crate::model::{Folding, Frame, FrameHandle, Module, Pattern, Resolved, is_framework_name};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -19,15 +16,11 @@ pub(super) struct OwnModules {
     modules: BTreeSet<String>,
     /// Whether the main module is known. If not, all code but the framework's is own.
     has_main: bool,
-    /// Endpoints by the method that serves each of them.
-    endpoints: BTreeMap<Arc<Frame>, Box<str>>,
 }
 
 impl OwnModules {
     pub(super) fn new(resolved: &Resolved<'_>) -> OwnModules {
-        let endpoints = resolved.endpoints();
-        let endpoints = endpoints.map(|(frame, name)| (Arc::clone(frame), name.into())).collect();
-        let own = OwnModules { endpoints, ..OwnModules::default() };
+        let own = OwnModules::default();
         if let Some(chosen) = resolved.my_code() {
             return OwnModules { chosen: Some(chosen.clone()), ..own };
         }
@@ -74,13 +67,6 @@ impl OwnModules {
         OwnModules { modules, has_main: true, ..own }
     }
 
-    /// Returns the place of a method, with the endpoint that it serves.
-    pub(super) fn place(&self, frame: &Arc<Frame>) -> Place {
-        let mut place = Place::new(Arc::clone(frame));
-        place.endpoint = self.endpoints.get(frame).cloned();
-        place
-    }
-
     /// Returns whether a frame is the program's own code.
     pub(super) fn has(&self, resolved: &Resolved<'_>, frame: FrameHandle) -> bool {
         let Some(frame) = resolved.frame(frame).filter(|frame| frame.is_named()) else {
@@ -97,13 +83,14 @@ impl OwnModules {
     /// none, a compiled handler of an endpoint stands in, or else a frame of a package.
     pub(super) fn frame<'f>(&self, frames: &'f [Arc<Frame>]) -> Option<(usize, &'f Arc<Frame>)> {
         let find = |is: &dyn Fn(&Frame) -> bool| frames.iter().enumerate().find(|(_, it)| is(it));
+        let handler = || frames.iter().enumerate().rfind(|(_, frame)| frame.is_handler);
         let is_of_module = |frame: &Frame| self.modules.contains(&frame.module);
         match &self.chosen {
             Some(chosen) => find(&|frame| chosen.is_match(&frame.text)),
-            None if self.has_main => find(&is_of_module)
-                .or_else(|| find(&is_compiled_handler))
-                .or_else(|| find(&Folding::is_own)),
-            None => find(&Folding::is_own).or_else(|| find(&is_compiled_handler)),
+            None if self.has_main => {
+                find(&is_of_module).or_else(handler).or_else(|| find(&Folding::is_own))
+            }
+            None => find(&Folding::is_own).or_else(handler),
         }
     }
 }

@@ -7,11 +7,10 @@ use super::own::{OwnModules, is_package};
 use super::pool::PoolTime;
 use super::running::MIN_METHOD_PERCENT;
 use crate::document::percent;
-use crate::fact::{Base, Fact, HotCall, MethodCaller, Number, Unit};
+use crate::fact::{Base, Fact, HotCall, MethodCaller, Number, Place, Unit};
 use crate::model::{
     Folding, Frame, FrameHandle, Kind, ProfileKey, Resolved, Running as Certainty, StackHandle,
-    ThreadHandle, Totals, WaitFor, is_compiled_handler, is_for_recording, is_framework,
-    public_call,
+    ThreadHandle, Totals, WaitFor, is_for_recording, is_framework, public_call,
 };
 use crate::report::{ProcessorLimit, is_pool_worker, notable_spinning};
 use std::cmp::Reverse;
@@ -329,7 +328,7 @@ impl OwnCode {
 
     /// Returns the finding about the method that ran most on the finalizer's thread; `None` if the
     /// method is the hottest of all, too.
-    pub(super) fn finalizer(&self, own: &OwnModules, resolved: &Resolved<'_>) -> Option<Finding> {
+    pub(super) fn finalizer(&self, resolved: &Resolved<'_>) -> Option<Finding> {
         let most = self.methods.iter().max_by_key(|(it, row)| (row.finalizing, Reverse(**it)));
         let (method, row) = most.filter(|(_, row)| row.finalizing > 0)?;
         let is_enough = row.certain >= MIN_CERTAIN_SAMPLES;
@@ -341,19 +340,14 @@ impl OwnCode {
             return None;
         }
         let ran = Number::nanos(row.nanos).estimated().in_member("methods[].self_ns");
-        let place = own.place(resolved.frame(*method)?);
+        let place = Place::from_frame(resolved.frame(*method)?);
         let weight = weight_of_running_time(share.value);
         Some(Finding::new(Fact::Finalizer { ran, share, place }, weight))
     }
 
     /// Returns the finding about waits for a lock that only samples show, for traces without events
     /// of locks.
-    pub(super) fn lock_waits(
-        &self,
-        own: &OwnModules,
-        resolved: &Resolved<'_>,
-        trace_ns: u64,
-    ) -> Option<Finding> {
+    pub(super) fn lock_waits(&self, resolved: &Resolved<'_>, trace_ns: u64) -> Option<Finding> {
         let most =
             self.lock_waits.iter().max_by_key(|(method, (nanos, _))| (*nanos, Reverse(**method)));
         let (method, (nanos, threads)) = most?;
@@ -365,7 +359,7 @@ impl OwnCode {
             spun: None,
             running: None,
             holder: None,
-            place: own.place(resolved.frame(*method)?),
+            place: Place::from_frame(resolved.frame(*method)?),
             is_holder_asleep: self.sleeps.contains_key(method),
         };
         (share >= MIN_LOCK_WAITS_PERCENT).then(|| Finding::new(fact, weight_of_lost_time(share)))
@@ -373,12 +367,7 @@ impl OwnCode {
 
     /// Returns the finding about the method with most running time, and its heaviest call; `None`
     /// if too few samples are in it.
-    pub(super) fn hottest(
-        &self,
-        own: &OwnModules,
-        resolved: &Resolved<'_>,
-        trace_ns: u64,
-    ) -> Option<Finding> {
+    pub(super) fn hottest(&self, resolved: &Resolved<'_>, trace_ns: u64) -> Option<Finding> {
         let (method, row) = self.hottest_row()?;
         // Most samples of a server are of waiting threads, so a busy method may have few of all
         // samples.
@@ -426,7 +415,7 @@ impl OwnCode {
             may_have_run: limit.map(|_| Number::nanos(self.untold).estimated()),
             processors_can: limit
                 .map(|limit| Number::nanos(limit.most_ns).in_member("processor_limit.most_ns")),
-            place: own.place(frame),
+            place: Place::from_frame(frame),
             is_few: !is_enough,
             called_by: match (is_most(row.finalizing), is_most(row.in_timers)) {
                 (true, _) => Some(MethodCaller::Finalizer),
@@ -557,7 +546,7 @@ impl FrameFacts {
                 None => !is_framework(frame) && !is_unknown,
             },
             is_unknown,
-            is_handler: is_compiled_handler(frame),
+            is_handler: frame.is_handler,
             is_package: is_package(frame),
             records: is_for_recording(frame),
             collects: is_in("System", "GC") && method == "Collect",
@@ -591,7 +580,7 @@ impl OwnPlace {
         let frames = resolved.frames(stack);
         let fact = |frame: &FrameHandle| facts.get(frame.index()).copied().unwrap_or_default();
         let at = frames.iter().position(|frame| fact(frame).is_own);
-        let at = at.or_else(|| frames.iter().position(|frame| fact(frame).is_handler));
+        let at = at.or_else(|| frames.iter().rposition(|frame| fact(frame).is_handler));
         let at = at.or_else(|| frames.iter().position(|frame| fact(frame).is_package));
         let inner = match frames.get(..at.unwrap_or(0)).unwrap_or_default() {
             [] => resolved.caught_frames(stack),

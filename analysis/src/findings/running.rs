@@ -127,7 +127,7 @@ impl RunningFindings {
             let ran = Number::nanos(nanos).estimated().in_member("methods[].self_ns");
             let samples = Number::count(samples, Unit::Samples).in_member("methods[].self_samples");
             (share.value >= MIN_METHOD_PERCENT).then(|| {
-                let fact = fact(ran, share, samples, own.place(method));
+                let fact = fact(ran, share, samples, Place::from_frame(method));
                 Finding::new(fact, weight_of_running_time(share.value))
             })
         };
@@ -201,5 +201,5 @@ fn takes_most(
     }
     let (method, most) = methods.into_iter().max_by_key(|(at, nanos)| (*nanos, Reverse(*at)))?;
     let frame = resolved.frame(method).filter(|_| most.saturating_mul(2) >= nanos)?;
-    Some(own.place(frame))
+    Some(Place::from_frame(frame))
 }

@@ -320,7 +320,7 @@ fn findings(
     let own = OwnModules::new(resolved);
     let code = OwnCode::new(resolved, &own);
     let [ran, took_lock] = running.hottest(&own, resolved);
-    let hottest = code.hottest(&own, resolved, duration_ns);
+    let hottest = code.hottest(resolved, duration_ns);
     let is_dear = reports.gc.totals.pause_percent >= MIN_DEAR_PAUSES_PERCENT;
     let begins = reports.askers.collector(&own, resolved);
     let places = Places {
@@ -339,8 +339,8 @@ fn findings(
     let is_contention_known = contention.totals.stopped > 0
         || !contention.open.is_empty()
         || !contention.stuck.is_empty();
-    let by_samples = code.lock_waits(&own, resolved, duration_ns);
-    let asker = reports.askers.compiler(&own, resolved).map(|frame| own.place(frame));
+    let by_samples = code.lock_waits(resolved, duration_ns);
+    let asker = reports.askers.compiler(&own, resolved).map(Place::from_frame);
     let load = PoolLoad::new(&reports.pool, code.pool_time, resolved.model());
     let starvation = hangs::starvation(
         reports,
@@ -356,7 +356,7 @@ fn findings(
     };
     let waiting = OwnWaits::new(resolved, &own);
     let has_tasks = reports.subjects.contains_key(&TraceSubject::Tasks);
-    let mut methods = waiting.methods(resolved, &own, duration_ns, has_tasks, starvation.is_some());
+    let mut methods = waiting.methods(resolved, duration_ns, has_tasks, starvation.is_some());
     methods.retain(|waits| {
         sync_over_async.as_ref().is_none_or(|sync| sync.fact.place() != waits.fact.place())
     });
@@ -365,7 +365,7 @@ fn findings(
         hottest,
         ran,
         took_lock,
-        code.finalizer(&own, resolved),
+        code.finalizer(resolved),
         threads::started_threads(reports, &own, &code, resolved, duration_ns),
         running.missing_names(resolved),
         running.waits_for_process(),
@@ -399,7 +399,7 @@ fn findings(
         findings.extend(waiting.idle(duration_ns).filter(|it| findings.is_empty() || it.is_idle()));
     }
     finding::rank(&mut findings);
-    let method = code.latest(resolved).map(|frame| own.place(frame));
+    let method = code.latest(resolved).map(Place::from_frame);
     (findings, LastSeen { exception: last_exception(reports, duration_ns), method })
 }
 

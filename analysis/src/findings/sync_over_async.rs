@@ -4,10 +4,9 @@
 use super::finding::{Finding, weight_of_lost_time};
 use super::own::OwnModules;
 use crate::document::percent;
-use crate::fact::{Fact, Number, Unit};
+use crate::fact::{Fact, Number, Place, Unit};
 use crate::model::{
-    Frame, FrameHandle, Kind, Resolved, StackHandle, ThreadHandle, WaitFor, is_compiled_handler,
-    public_call,
+    Frame, FrameHandle, Kind, Resolved, StackHandle, ThreadHandle, WaitFor, public_call,
 };
 use crate::report::is_pool_worker;
 use std::cmp::Reverse;
@@ -44,7 +43,7 @@ impl NamedFor {
         let type_name = frame.type_name.split(['<', '`', '.']).next().unwrap_or_default();
         NamedFor {
             is_own: own.has(resolved, at),
-            is_handler: is_compiled_handler(frame),
+            is_handler: frame.is_handler,
             is_server: is_below(SERVER) && !STARTUP.iter().any(|words| is_below(words)),
             is_of_tasks: is_below("System.Threading.Tasks")
                 || is_below("System.Runtime.CompilerServices")
@@ -78,9 +77,9 @@ impl RequestStack<'_> {
     /// Returns the method of the program that waits for a task, and the call that waits. `entries`
     /// are the methods that a server was seen to call: after an `await`, the thread pool calls them.
     fn waiting(&self, entries: &BTreeSet<FrameHandle>) -> Option<(FrameHandle, FrameHandle)> {
-        let find =
-            |is: fn(NamedFor) -> bool| self.frames.iter().position(|frame| is(self.name(*frame)));
-        let at = find(|name| name.is_own).or_else(|| find(|name| name.is_handler))?;
+        let own = self.frames.iter().position(|frame| self.name(*frame).is_own);
+        let handler = || self.frames.iter().rposition(|frame| self.name(*frame).is_handler);
+        let at = own.or_else(handler)?;
         let outermost = self.frames.iter().rfind(|frame| self.name(**frame).is_own);
         let is_resumed = || outermost.is_some_and(|frame| entries.contains(frame));
         let inner = self.frames.get(..at)?;
@@ -95,7 +94,7 @@ impl RequestStack<'_> {
 
 /// Waits for tasks in one method of the program.
 #[derive(Debug, Default)]
-struct MethodWaits {
+struct RequestWaits {
     nanos: u64,
     samples: u64,
     workers: BTreeSet<ThreadHandle>,
@@ -130,7 +129,7 @@ pub(super) fn sync_over_async(
     });
     let entries: BTreeSet<FrameHandle> = entries.collect();
     let mut places: HashMap<StackHandle, Option<(FrameHandle, FrameHandle)>> = HashMap::new();
-    let mut methods: BTreeMap<FrameHandle, MethodWaits> = BTreeMap::new();
+    let mut methods: BTreeMap<FrameHandle, RequestWaits> = BTreeMap::new();
     for (key, totals) in waits {
         let place = places.entry(key.stack).or_insert_with(|| stack(key.stack).waiting(&entries));
         let Some((method, call)) = *place else { continue };
@@ -149,7 +148,7 @@ pub(super) fn sync_over_async(
         blocked: Number::nanos(row.nanos).estimated(),
         workers: Number::count(row.workers.len() as u64, Unit::Threads),
         call: public_call(resolved.frame(*call?.0)?),
-        place: own.place(resolved.frame(*method)?),
+        place: Place::from_frame(resolved.frame(*method)?),
     };
     let weight = weight_of_lost_time(share).min(MAX_WEIGHT);
     (share >= MIN_BLOCKED_PERCENT).then(|| Finding::new(fact, weight))

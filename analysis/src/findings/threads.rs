@@ -4,7 +4,7 @@ use super::finding::Finding;
 use super::overview::Overviewed;
 use super::own::OwnModules;
 use super::own_code::OwnCode;
-use crate::fact::{Fact, Number, Unit};
+use crate::fact::{Fact, Number, Place, Unit};
 use crate::model::Resolved;
 
 /// Minimum number of threads that were started.
@@ -34,7 +34,7 @@ pub(super) fn started_threads(
         started: Number::count(started, Unit::Threads),
         elapsed: Number::nanos(trace_ns),
         life: life.map(|nanos| Number::nanos(nanos).estimated()),
-        started_by: starter.map(|frame| own.place(frame)),
+        started_by: starter.map(Place::from_frame),
     };
     Some(Finding::new(fact, 30.0 + 10.0 * per_second.max(1.0).log10()))
 }

@@ -4,7 +4,7 @@
 use super::finding::Finding;
 use super::own::OwnModules;
 use crate::document::percent;
-use crate::fact::{Base, Fact, Number, Unit, WaitCall};
+use crate::fact::{Base, Fact, Number, Place, Unit, WaitCall};
 use crate::model::{
     Frame, FrameHandle, Kind, Mode, ProfileKey, Resolved, Running as Certainty, StackHandle,
     ThreadHandle, Totals, WaitFor, is_for_recording, public_call,
@@ -318,7 +318,6 @@ impl OwnWaits {
     pub(super) fn methods(
         &self,
         resolved: &Resolved<'_>,
-        own: &OwnModules,
         trace_ns: u64,
         has_tasks: bool,
         has_starvation: bool,
@@ -342,7 +341,7 @@ impl OwnWaits {
             .filter_map(|(method, all)| {
                 self.method_waits(resolved, method, all, trace_ns, has_starvation)
             })
-            .filter_map(|waits| self.finding(resolved, own, &waits, has_tasks))
+            .filter_map(|waits| self.finding(resolved, &waits, has_tasks))
             .collect();
         // What the main method awaits are workers that wait themselves.
         if found.iter().any(|it| it.is_of_workers) {
@@ -397,7 +396,6 @@ impl OwnWaits {
     fn finding(
         &self,
         resolved: &Resolved<'_>,
-        own: &OwnModules,
         waits: &MethodWaits<'_>,
         has_tasks: bool,
     ) -> Option<WaitFinding> {
@@ -451,7 +449,7 @@ impl OwnWaits {
             covered: covered.map(nanos),
             threads: Number::count(threads.len() as u64, Unit::Threads),
             ran: is_unknown.then(|| nanos(self.ran)),
-            place: own.place(method),
+            place: Place::from_frame(method),
             calls,
             is_main,
             producers: None,

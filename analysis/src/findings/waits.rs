@@ -66,7 +66,7 @@ pub(super) fn most_in(frames: &[Arc<Frame>], own: &OwnModules) -> Option<Place> 
     let other = || frames.iter().find(|frame| !is_waiting_code(frame)).or(frames.first());
     let frame = own.frame(frames).map(|(_, frame)| frame).or_else(other);
     let frame = frame.filter(|frame| frame.origin != NameOrigin::Address)?;
-    Some(own.place(frame))
+    Some(Place::from_frame(frame))
 }
 
 /// Returns whether a frame belongs to library code that waits.

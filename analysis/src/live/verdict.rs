@@ -54,12 +54,13 @@ impl<'t> SeenThread<'t> {
 
     /// Returns the innermost method of the program's own code, by its public name.
     fn own(&self) -> Option<String> {
-        self.frames.iter().find(|frame| Folding::is_own(frame)).map(|frame| public_call(frame))
+        let frame = self.frames.get(Folding::own_at(self.frames)?)?;
+        Some(frame.handler_name().unwrap_or_else(|| public_call(frame)))
     }
 
     /// Returns the method that the innermost own method calls, by its public name.
     fn call(&self) -> Option<String> {
-        let at = self.frames.iter().position(|frame| Folding::is_own(frame))?;
+        let at = Folding::own_at(self.frames)?;
         self.frames.get(at.checked_sub(1)?).map(|frame| public_call(frame))
     }
 

@@ -14,16 +14,15 @@ use super::stacks::Stacks;
 use super::texts::Texts;
 use std::collections::HashMap;
 use std::ops::Deref;
+use std::sync::Arc;
 
 /// Maximum number of different endpoints that are kept.
 const MAX_ENDPOINTS: usize = 1_000;
 /// Maximum number of innermost frames that belong to the writing of a start event. Loggers have
 /// many.
 const MAX_WRITING_FRAMES: usize = 32;
-/// Type of the methods that ASP.NET Core compiles around handlers.
-const COMPILED_TYPE: &str = "dynamicClass";
-/// Beginning of the names of the methods that ASP.NET Core compiles around handlers.
-const COMPILED_METHOD: &str = "lambda_method";
+/// Type of the middleware that calls handlers.
+const MIDDLEWARE: &str = "EndpointMiddleware";
 /// Beginnings of the namespaces whose methods lie between the middleware and a handler.
 const BETWEEN: [&str; 2] = ["Microsoft.AspNetCore", "System.Runtime.CompilerServices"];
 /// Types, and beginnings of method names, below which the application handles a failed request once
@@ -31,10 +30,54 @@ const BETWEEN: [&str; 2] = ["Microsoft.AspNetCore", "System.Runtime.CompilerServ
 const RUN_AGAIN: [(&str, &str); 2] =
     [("ExceptionHandlerMiddlewareImpl", "HandleException"), ("StatusCodePagesExtensions", "")];
 
-/// Returns whether a frame is a method that ASP.NET Core compiled around a handler. The handler is
-/// often inlined there and has no frame.
-pub(crate) fn is_compiled_handler(frame: &Frame) -> bool {
-    frame.type_name == COMPILED_TYPE && frame.method.starts_with(COMPILED_METHOD)
+/// Role of a frame in the call of a handler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HandlerRole {
+    /// The middleware that calls handlers.
+    Middleware,
+    /// Code between the middleware and the handler.
+    Between,
+    /// A method that was compiled while the program ran, such as around a handler.
+    Compiled,
+    Other,
+}
+
+impl HandlerRole {
+    pub(super) fn from_frame(frame: &Frame) -> HandlerRole {
+        match frame {
+            _ if frame.type_name == MIDDLEWARE => HandlerRole::Middleware,
+            _ if frame.is_compiled() => HandlerRole::Compiled,
+            _ if BETWEEN.iter().any(|begin| frame.namespace.starts_with(begin)) => {
+                HandlerRole::Between
+            }
+            _ => HandlerRole::Other,
+        }
+    }
+}
+
+/// Returns the index of the method that ASP.NET Core compiled around a handler, and called. `roles`
+/// are those of a stack's frames, innermost first.
+pub(super) fn called_handler(
+    roles: impl DoubleEndedIterator<Item = HandlerRole> + ExactSizeIterator,
+) -> Option<usize> {
+    let mut is_calling = false;
+    for (at, role) in roles.enumerate().rev() {
+        match role {
+            HandlerRole::Middleware => is_calling = true,
+            HandlerRole::Compiled if is_calling => return Some(at),
+            HandlerRole::Between => {}
+            HandlerRole::Compiled | HandlerRole::Other => is_calling = false,
+        }
+    }
+    None
+}
+
+/// Marks the compiled handler of an endpoint among the frames of a stack, innermost first.
+pub(crate) fn mark_handler(frames: &mut [Arc<Frame>]) {
+    let at = called_handler(frames.iter().map(|frame| HandlerRole::from_frame(frame)));
+    if let Some(handler) = at.and_then(|at| frames.get_mut(at)) {
+        Arc::make_mut(handler).is_handler = true;
+    }
 }
 
 /// Finds the endpoints of the requests to which stacks belong. Memory is bounded by the number of
@@ -104,7 +147,7 @@ impl Endpoints {
 /// Returns the handlers of requests among a stack's frames, which are innermost first.
 pub(super) fn handlers<'f>(frames: &[&'f Frame]) -> Vec<&'f Frame> {
     let mut found = Vec::new();
-    let at = frames.iter().position(|frame| frame.type_name == "EndpointMiddleware");
+    let at = frames.iter().position(|frame| frame.type_name == MIDDLEWARE);
     let Some((inner, outer)) = at.and_then(|at| frames.split_at_checked(at)) else { return found };
     // The answer to a failed request is the work of another endpoint.
     let runs_again =
@@ -113,7 +156,7 @@ pub(super) fn handlers<'f>(frames: &[&'f Frame]) -> Vec<&'f Frame> {
         return found;
     }
     for frame in inner.iter().rev() {
-        let is_compiled = is_compiled_handler(frame);
+        let is_compiled = frame.is_compiled();
         if !is_compiled && frame.is_lambda() && !is_framework(frame) {
             found.push(*frame);
             break;
@@ -141,14 +184,10 @@ pub struct ServedEndpoint {
 }
 
 impl ServedEndpoint {
-    pub(super) fn new(handler: &Frame, endpoint: &str) -> ServedEndpoint {
-        // A compiled method has no meaningful module.
-        let name = match is_compiled_handler(handler) {
-            true => handler.qualified_name(),
-            false => handler.without_arguments(),
-        };
-        let shown = format!("{endpoint} ({name}){}", handler.call_text());
-        ServedEndpoint { endpoint: endpoint.to_owned(), shown }
+    /// Returns the endpoint that a frame's method serves; `None` if it serves none, or several.
+    pub(crate) fn from_frame(handler: &Frame) -> Option<ServedEndpoint> {
+        let endpoint = handler.endpoint.as_deref()?.to_owned();
+        Some(ServedEndpoint { endpoint, shown: handler.handler_name()? })
     }
 
     /// Returns the endpoint with the name of the method: `GET /cart
@@ -191,7 +230,12 @@ mod tests {
         };
         let frames: Vec<Frame> = stack.iter().map(frame).collect();
         let found = handlers(&frames.iter().collect::<Vec<_>>());
-        found.into_iter().map(|frame| ServedEndpoint::new(frame, "GET /a").shown).collect()
+        found.into_iter().map(|frame| shown(frame, "GET /a")).collect()
+    }
+
+    fn shown(handler: &Frame, endpoint: &str) -> String {
+        let handler = Frame { endpoint: Some(endpoint.into()), ..handler.clone() };
+        ServedEndpoint::from_frame(&handler).unwrap().shown
     }
 
     const MIDDLEWARE: &str = "Routing!Microsoft.AspNetCore.Routing.EndpointMiddleware::Invoke";
@@ -228,11 +272,22 @@ mod tests {
     }
 
     #[test]
+    fn other_compiled_code_is_no_handler() {
+        use HandlerRole::{Between, Compiled, Middleware, Other};
+        let handler = |roles: &[HandlerRole]| called_handler(roles.iter().copied());
+        assert_eq!(handler(&[Other, Compiled, Between, Middleware, Between]), Some(1));
+        // A query that was compiled below a handler.
+        assert_eq!(handler(&[Compiled, Other, Compiled, Middleware]), Some(2));
+        assert_eq!(handler(&[Compiled, Other, Middleware]), None);
+        assert_eq!(handler(&[Compiled, Between]), None);
+    }
+
+    #[test]
     fn an_endpoint_stands_before_the_method_that_serves_it() {
         let lambda = Frame::for_method("shop", "P+<>c", "<Main>b__0_8", "void (int32)");
         assert_eq!(lambda.text, "shop!P.Main.lambda_0_8(int)");
-        let called = ServedEndpoint::new(&lambda.calling(FrameCall::Native), "GET /a");
-        assert_eq!(called.shown(), "GET /a (shop!P.Main.lambda_0_8) → native call");
+        let called = shown(&lambda.calling(FrameCall::Native), "GET /a");
+        assert_eq!(called, "GET /a (shop!P.Main.lambda_0_8) → native call");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::names::{Frame, FrameKind, NameOrigin};
 use super::pattern::Pattern;
 use super::recording::{RECORDING, is_for_recording, is_recording};
 use crate::numbering::Numbering;
+use std::sync::Arc;
 
 /// Which frames of stacks are folded. By default none are.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -57,6 +58,14 @@ impl Folding {
             NameOrigin::Module if frame.module.is_empty() => false,
             _ => !is_framework(frame),
         }
+    }
+
+    /// Returns the index of the innermost frame of the user's code; without such a frame, that of
+    /// the compiled handler of an endpoint, into which the user's code was inlined. `frames` are
+    /// innermost first.
+    pub fn own_at(frames: &[Arc<Frame>]) -> Option<usize> {
+        let own = frames.iter().position(|frame| Folding::is_own(frame));
+        own.or_else(|| frames.iter().rposition(|frame| frame.is_handler))
     }
 }
 
@@ -127,6 +136,8 @@ struct FoldingFacts {
     is_grouped: bool,
     is_folded: bool,
     is_framework: bool,
+    /// Whether a pattern of the user decided whether the frame is folded.
+    is_chosen: bool,
     /// Whether the frame is work of the recording, so that it stands for all frames that it calls.
     is_recording: bool,
     /// Whether the code has neither a name nor a module.
@@ -191,12 +202,13 @@ impl<'f> Folder<'f> {
                 Some(mine) => !mine.is_match(shown_text),
                 None => is_framework(frame),
             };
+        let is_chosen_fold = self.options.folds.iter().any(|fold| fold.is_match(shown_text));
         self.facts.push(FoldingFacts {
             shown,
             is_grouped,
-            is_folded: is_framework
-                || self.options.folds.iter().any(|fold| fold.is_match(shown_text)),
+            is_folded: is_framework || is_chosen_fold,
             is_framework,
+            is_chosen: is_chosen_fold || self.options.my_code.is_some(),
             is_recording: self.options.is_recording && shown_text == RECORDING,
             is_unknown: self.options.is_my_code && !frame.is_named() && frame.module.is_empty(),
             method: None,
@@ -223,8 +235,13 @@ impl<'f> Folder<'f> {
         self.methods.number(format!("{type_name}\0{method}"))
     }
 
-    /// Returns the frames of a stack that are left after folding, outermost first.
-    pub(super) fn fold(&mut self, frames: &[FrameHandle]) -> &[FrameHandle] {
+    /// Returns the frames of a stack that are left after folding, outermost first. `handler` is the
+    /// compiled handler of an endpoint, which stands for own code that was inlined into it.
+    pub(super) fn fold(
+        &mut self,
+        frames: &[FrameHandle],
+        handler: Option<FrameHandle>,
+    ) -> &[FrameHandle] {
         self.path.frames.clear();
         let facts = |frame: &FrameHandle| self.facts.get(frame.index()).copied();
         let mut last_method = None;
@@ -241,7 +258,8 @@ impl<'f> Folder<'f> {
                 && is_called_by_framework
                 && callee.is_none_or(|callee| !callee.is_unknown);
             is_called_by_framework = known.is_framework;
-            if known.is_folded || is_stub {
+            let stands_in = handler == Some(*frame) && known.is_framework && !known.is_chosen;
+            if known.is_folded && !stands_in || is_stub {
                 continue;
             }
             let last = self.path.frames.last().copied();
@@ -363,7 +381,7 @@ mod tests {
             folder.method(handle, &name);
             frames.insert(0, handle);
         }
-        folder.fold(&frames).iter().map(|frame| texts[frame.index()].clone()).collect()
+        folder.fold(&frames, None).iter().map(|frame| texts[frame.index()].clone()).collect()
     }
 
     #[test]

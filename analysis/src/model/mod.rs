@@ -84,7 +84,7 @@ pub(crate) use cpu::{CpuWeights, Weighed, is_sample_gap};
 pub use cut_stacks::CutStacks;
 use cut_stacks::Repairs;
 pub use endpoints::ServedEndpoint;
-pub(crate) use endpoints::is_compiled_handler;
+pub(crate) use endpoints::mark_handler;
 pub use filter::{Filter, ThreadSpan};
 #[cfg(feature = "page")]
 pub(crate) use folding::shows_async;

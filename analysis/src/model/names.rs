@@ -7,6 +7,7 @@ use super::type_name::{TypeName, arguments, rsplit_outside, type_parameters};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// Which parts of a name are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -118,6 +119,13 @@ pub struct Frame {
     /// Call for which the frame stands; `None` for most frames. The fields `text` and `method` end
     /// with the call: `Sockets.SocketPal.Send → native call`.
     pub call: Option<FrameCall>,
+    /// Endpoint of a web application, such as `GET /cart`, of which the method is the handler;
+    /// `None` if the method handles none, or several.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub endpoint: Option<Arc<str>>,
+    /// Whether ASP.NET Core compiled the method around the handler of an endpoint, and called it.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub is_handler: bool,
     /// Whether the name is a guess: the address lies shortly after the entry point of a method of
     /// unknown size. The fields `text` and `method` show the mark `~` and the distance from the
     /// entry point in bytes: `~Program.Run+0x1f0`.
@@ -144,6 +152,11 @@ pub struct Frame {
 const GENERATED_CODE: &str = "(generated code)";
 /// End of the text of a frame of which only the file of its code is known.
 const NO_NAME: &str = "!(no name)";
+
+/// Type of the methods that a program compiles from expressions.
+const COMPILED_TYPE: &str = "dynamicClass";
+/// Beginning of the names of the methods that a program compiles from expressions.
+const COMPILED_METHOD: &str = "lambda_method";
 
 /// Number of frames that the runtime keeps of a stack, which are the innermost ones.
 pub(crate) const RUNTIME_FRAMES: usize = 100;
@@ -255,6 +268,12 @@ impl Frame {
         below.is_some_and(|below| below.is_empty() || below.starts_with('.'))
     }
 
+    /// Returns whether the frame is a method that was compiled from an expression while the program
+    /// ran, as ASP.NET Core compiles one around each handler, in which the handler is often inlined.
+    pub(crate) fn is_compiled(&self) -> bool {
+        self.type_name == COMPILED_TYPE && self.method.starts_with(COMPILED_METHOD)
+    }
+
     /// Returns whether the frame is a lambda, or a method nested in a lambda.
     pub(crate) fn is_lambda(&self) -> bool {
         self.method.starts_with("lambda_")
@@ -284,6 +303,22 @@ impl Frame {
     /// Returns the method's name without the call.
     pub fn caller_method(&self) -> &str {
         self.method.get(..self.ends.method).unwrap_or(&self.method)
+    }
+
+    /// Returns the name of a handler as people know it: the endpoint and the method, `GET /cart
+    /// (shop!Shop.Program.Main.lambda_0_8)`, or `an endpoint's handler (dynamicClass.lambda_method7)`
+    /// without a known endpoint. Returns `None` for other methods.
+    pub fn handler_name(&self) -> Option<String> {
+        // A compiled method has no meaningful module.
+        let name = match self.is_compiled() {
+            true => self.qualified_name(),
+            false => self.without_arguments(),
+        };
+        let call = self.call_text();
+        match &self.endpoint {
+            Some(endpoint) => Some(format!("{endpoint} ({name}){call}")),
+            None => self.is_handler.then(|| format!("an endpoint's handler ({name}){call}")),
+        }
     }
 
     /// Returns the end of the text that names the call, such as ` → native call`; empty for a frame
@@ -467,6 +502,8 @@ impl Frame {
             kind,
             origin: NameOrigin::Address,
             call: None,
+            endpoint: None,
+            is_handler: false,
             is_guessed: false,
             guess_offset: 0,
             ends: NameEnds::default(),

@@ -2,10 +2,9 @@
 
 use super::Model;
 use super::coverage::Coverage;
-use super::endpoints::{ServedEndpoint, method_key};
 use super::filter::Filter;
 use super::folding::{Folding, Path};
-use super::handle::{FrameHandle, ProcessHandle, StackHandle, TextHandle};
+use super::handle::{FrameHandle, ProcessHandle, StackHandle};
 use super::hash::NumberMap;
 use super::kept_frames::{FramesPlace, KeptFrames};
 use super::names::{Frame, NameOptions};
@@ -38,8 +37,6 @@ pub struct Resolved<'m> {
     joins_recursion: bool,
     /// Pattern for the user's own code, if the user gave one.
     my_code: Option<Pattern>,
-    /// Endpoint that the method of a frame serves, for frames whose method serves only one.
-    endpoints: BTreeMap<FrameHandle, TextHandle>,
 }
 
 /// Marks the stacks of processes whose sampler does not tell managed from native code. The version
@@ -105,12 +102,9 @@ impl<'m> Resolved<'m> {
             rows.push(row);
         }
         tell_states(model, &mut rows);
-        let of_methods = if options.is_raw { HashMap::new() } else { resolver.endpoints() };
-        let endpoint = |frame: &Frame| of_methods.get(&method_key(frame)).copied().flatten();
-        let frames = resolver.frames.iter().enumerate().filter(|_| !of_methods.is_empty());
-        let endpoints =
-            frames.filter_map(|(at, frame)| Some((FrameHandle::next(at), endpoint(frame)?)));
-        let endpoints = endpoints.collect();
+        if !options.is_raw {
+            resolver.name_endpoints();
+        }
         let coverage = Coverage {
             has_rundown: model.processes().any(|(_, process)| process.methods.has_rundown()),
             has_methods: model.processes().any(|(_, process)| !process.methods.codes().is_empty()),
@@ -131,7 +125,6 @@ impl<'m> Resolved<'m> {
             coverage,
             joins_recursion: folding.is_recursion,
             my_code: folding.my_code.clone(),
-            endpoints,
         };
         resolved.fold_small(profile, folding.least_percent);
         resolved
@@ -166,7 +159,6 @@ impl<'m> Resolved<'m> {
             coverage: Coverage::default(),
             joins_recursion: false,
             my_code: None,
-            endpoints: BTreeMap::new(),
         }
     }
 
@@ -268,23 +260,6 @@ impl<'m> Resolved<'m> {
     /// Returns a frame's text.
     pub fn text(&self, frame: FrameHandle) -> &str {
         self.frame(frame).map_or("?", |frame| &frame.text)
-    }
-
-    /// Returns the endpoint of a web application that a frame's method serves, such as `GET /cart`;
-    /// `None` if the method serves several, or if none is known.
-    pub(crate) fn endpoint(&self, frame: FrameHandle) -> Option<&str> {
-        self.endpoints.get(&frame).map(|endpoint| self.model.endpoints.name(*endpoint))
-    }
-
-    /// Returns the endpoint that a frame's method serves, together with the method's name.
-    pub(crate) fn served_endpoint(&self, frame: FrameHandle) -> Option<ServedEndpoint> {
-        Some(ServedEndpoint::new(self.frame(frame)?, self.endpoint(frame)?))
-    }
-
-    /// Returns each frame that serves an endpoint, and the endpoint.
-    pub(crate) fn endpoints(&self) -> impl Iterator<Item = (&Arc<Frame>, &str)> {
-        let frames = self.endpoints.keys();
-        frames.filter_map(|frame| Some((self.frame(*frame)?, self.endpoint(*frame)?)))
     }
 
     /// Returns the frames of a stack, innermost first, whether or not the filter accepts the stack.

@@ -5,7 +5,7 @@
 use super::aot_names::AotName;
 use super::coverage::Coverage;
 use super::cut_stacks::CutStacks;
-use super::endpoints::{handlers, method_key};
+use super::endpoints::{HandlerRole, called_handler, handlers, method_key};
 use super::filter::Filter;
 use super::folding::{Folder, Folding};
 use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextHandle};
@@ -26,7 +26,7 @@ use super::wait_for::WaitFor;
 use super::waits::{Wait, is_native_wait};
 use super::{Model, Process};
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Frames of a stack, and facts about the stack and its thread.
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +85,7 @@ pub(super) struct Resolver<'m, 'f> {
 #[derive(Debug, Clone, Copy)]
 struct MethodFacts {
     role: Role,
+    in_handling: HandlerRole,
     /// Whether the filter's pattern for required frames matches the frame.
     is_wanted: bool,
     is_excluded: bool,
@@ -178,15 +179,29 @@ impl<'m, 'f> Resolver<'m, 'f> {
             row.has_call = self.rewrite_innermost(frames, chain, row.leaf.is_returning);
         }
         let call = frames.first().copied().filter(|_| row.has_call);
-        self.fold(frames);
+        let handler = self.mark_handler(frames);
+        self.fold(frames, handler);
         row.has_call = call.is_some() && frames.first().copied() == call && frames.len() > 1;
         row.passes = is_wanted && !is_excluded;
         row
     }
 
+    /// Names the endpoint of each frame whose method handles only one.
+    pub(super) fn name_endpoints(&mut self) {
+        let of_methods = self.endpoints();
+        if of_methods.is_empty() {
+            return;
+        }
+        let names = &self.model.endpoints;
+        for frame in &mut self.frames {
+            let endpoint = of_methods.get(&method_key(frame)).copied().flatten();
+            frame.endpoint = endpoint.map(|endpoint| Arc::from(names.name(endpoint)));
+        }
+    }
+
     /// Returns the endpoint of each method that handles requests, by the method's
     /// [key](method_key). It is `None` if a method serves several.
-    pub(super) fn endpoints(&mut self) -> HashMap<String, Option<TextHandle>> {
+    fn endpoints(&mut self) -> HashMap<String, Option<TextHandle>> {
         let mut found: HashMap<String, Option<TextHandle>> = HashMap::new();
         let stacks = self.model.stored_stacks();
         for (stack, endpoint) in self.model.endpoints.seen() {
@@ -262,11 +277,22 @@ impl<'m, 'f> Resolver<'m, 'f> {
         self.intern(caller.calling(call), Role::NATIVE)
     }
 
-    /// Folds the frames of a stack. At least one frame remains.
-    fn fold(&mut self, frames: &mut Vec<FrameHandle>) {
+    /// Marks the compiled handler of an endpoint among the frames of a stack, and returns it.
+    fn mark_handler(&mut self, frames: &[FrameHandle]) -> Option<FrameHandle> {
+        let facts = |frame: &FrameHandle| self.facts.get(frame.index());
+        let roles = frames.iter().map(facts);
+        let at = called_handler(roles.map(|it| it.map_or(HandlerRole::Other, |it| it.in_handling)));
+        let handler = at.and_then(|at| frames.get(at)).copied()?;
+        self.frames.get_mut(handler.index())?.is_handler = true;
+        Some(handler)
+    }
+
+    /// Folds the frames of a stack. At least one frame remains. `handler` stands for own code that
+    /// was inlined.
+    fn fold(&mut self, frames: &mut Vec<FrameHandle>, handler: Option<FrameHandle>) {
         let Some(folder) = &mut self.folder else { return };
         let Some(outermost) = frames.last().copied() else { return };
-        let left = folder.fold(frames);
+        let left = folder.fold(frames, handler);
         frames.clear();
         frames.extend(left.iter().rev());
         if frames.is_empty() {
@@ -514,6 +540,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         };
         self.facts.push(MethodFacts {
             role,
+            in_handling: HandlerRole::from_frame(&frame),
             is_wanted: matches(&self.filter.frame),
             is_excluded: matches(&self.filter.exclude),
         });
@@ -549,7 +576,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
             return *known;
         }
         let handle = FrameHandle::next(self.frames.len());
-        self.facts.push(MethodFacts { role: Role::WORK, is_wanted: false, is_excluded: false });
+        let (role, in_handling) = (Role::WORK, HandlerRole::Other);
+        self.facts.push(MethodFacts { role, in_handling, is_wanted: false, is_excluded: false });
         self.by_text.insert(group.text.clone(), handle);
         if let Some(folder) = &mut self.folder {
             folder.add(&group, handle, &group.text, true);

@@ -110,6 +110,7 @@ impl CallNodeColumns {
             |frame: &Result<&Frame, _>| u8::from(frame.map_or(true, |frame| frame.is_named()));
         let flag =
             |frame: &Result<&Frame, _>, of: fn(&Frame) -> bool| u8::from(frame.is_ok_and(of));
+        let handler = |frame: &Result<&Frame, _>| frame.ok().and_then(Frame::handler_name);
         let texts = |of: fn(&Frame) -> &str| -> Vec<&str> {
             frames.iter().map(|frame| frame.map_or("", of)).collect()
         };
@@ -120,7 +121,8 @@ impl CallNodeColumns {
             "type": texts(|frame| &frame.type_name),
             "method": texts(|frame| &frame.method),
             "kind": frames.iter().map(kind).collect::<Vec<_>>(),
-            "framework": frames.iter().map(|frame| flag(frame, is_framework)).collect::<Vec<_>>(),
+            "handler": frames.iter().map(handler).collect::<Vec<_>>(),
+            "framework": frames.iter().map(|frame| flag(frame, is_foreign)).collect::<Vec<_>>(),
             "carrier": frames.iter().map(|frame| flag(frame, shows_async)).collect::<Vec<_>>(),
             "dispatch": frames.iter().map(|frame| flag(frame, is_dispatch)).collect::<Vec<_>>(),
             "machine": frames.iter().map(|frame| flag(frame, |frame| frame.is_machine)).collect::<Vec<_>>(),
@@ -129,6 +131,11 @@ impl CallNodeColumns {
             "nobody": frames.iter().map(|frame| u8::from(frame.map_or(true, is_nobodys))).collect::<Vec<_>>(),
         })
     }
+}
+
+/// Returns whether a frame is code of the framework, and does not stand for the user's.
+fn is_foreign(frame: &Frame) -> bool {
+    is_framework(frame) && !frame.is_handler
 }
 
 /// Returns whether a frame is nobody's code: an address, or a label for several frames, such as

@@ -171,6 +171,9 @@ pub struct MethodRow {
     /// `None` if the method handles none, or several.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub endpoint: Option<ServedEndpoint>,
+    /// Name of the handler of an endpoint that is not known.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) handler: Option<String>,
     /// Whether the name is a guess. Guesses of one method are merged and show the lowest and the
     /// highest offset: `~Program.Run+0x10..0x1f`.
     #[cfg_attr(
@@ -207,7 +210,7 @@ impl MethodRow {
     pub fn shown(&self) -> &str {
         match &self.endpoint {
             Some(endpoint) => endpoint.shown(),
-            None => &self.name,
+            None => self.handler.as_deref().unwrap_or(&self.name),
         }
     }
 }
@@ -380,6 +383,7 @@ impl Table {
                 ),
                 module: group.module.clone(),
                 endpoint: group.endpoint.clone(),
+                handler: group.handler.clone(),
                 is_guessed: group.is_guessed,
                 addresses,
                 self_samples: sums.self_samples,
@@ -421,6 +425,7 @@ struct RowGroup {
     name: String,
     module: String,
     endpoint: Option<ServedEndpoint>,
+    handler: Option<String>,
     /// Lowest and highest offset of the guessed names; `None` if the name is not guessed.
     offsets: Option<(u64, u64)>,
     is_nameless: bool,
@@ -446,7 +451,7 @@ impl Groups {
     fn new(resolved: &Resolved<'_>, by: GroupBy) -> Groups {
         let mut numbers = Numbering::default();
         let mut groups = Groups { of_frame: Vec::new(), rows: Vec::new() };
-        for (at, frame) in resolved.all_frames().iter().enumerate() {
+        for frame in resolved.all_frames() {
             // Guesses with any offset of a method share a row. They do not mix with the method's
             // certain row, because a guessed name begins with `~`.
             let guess = frame.guess().filter(|_| by == GroupBy::Method);
@@ -472,10 +477,8 @@ impl Groups {
                 None => groups.rows.push(RowGroup {
                     name,
                     module: frame.module.clone(),
-                    endpoint: match by {
-                        GroupBy::Method => resolved.served_endpoint(FrameHandle::next(at)),
-                        _ => None,
-                    },
+                    endpoint: ServedEndpoint::from_frame(frame).filter(|_| by == GroupBy::Method),
+                    handler: frame.handler_name().filter(|_| by == GroupBy::Method),
                     offsets: offset.map(|offset| (offset, offset)),
                     is_nameless,
                     is_guessed: frame.is_guessed && by == GroupBy::Method,

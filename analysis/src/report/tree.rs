@@ -105,6 +105,9 @@ pub struct TreeNode {
     /// `None` if the method handles none, or several.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub endpoint: Option<ServedEndpoint>,
+    /// Name of the handler of an endpoint that is not known.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) handler: Option<String>,
     /// Whether the name is a guess.
     #[cfg_attr(
         feature = "serde",
@@ -130,7 +133,7 @@ impl TreeNode {
     pub fn shown(&self) -> &str {
         match &self.endpoint {
             Some(endpoint) => endpoint.shown(),
-            None => &self.name,
+            None => self.handler.as_deref().unwrap_or(&self.name),
         }
     }
 }
@@ -237,7 +240,8 @@ fn listed(
             depth,
             name: text(&node, resolved).to_owned(),
             module: frame.map(|frame| frame.module.clone()).unwrap_or_default(),
-            endpoint: handle.and_then(|frame| resolved.served_endpoint(frame)),
+            endpoint: frame.and_then(|frame| ServedEndpoint::from_frame(frame)),
+            handler: frame.and_then(|frame| frame.handler_name()),
             is_guessed: frame.is_some_and(|frame| frame.is_guessed),
             self_samples: node.self_samples,
             total_samples: node.total_samples,

@@ -1,14 +1,14 @@
 //! Names of methods in sentences.
 
 use crate::fact::Place;
-use crate::model::{Frame, is_compiled_handler};
+use crate::model::Frame;
 
 /// Returns the name of a method without its arguments: `app!Program.Main` for
 /// `app!Program.Main(string[])`. A method that the compiler made for an endpoint is named as its
 /// handler.
 pub(crate) fn place_name(frame: &Frame) -> String {
     let call = frame.call_text();
-    match is_compiled_handler(frame) {
+    match frame.is_handler {
         true => format!("an endpoint's handler ({}{call})", frame.qualified_name()),
         false => format!("{}{call}", frame.without_arguments()),
     }
@@ -18,7 +18,7 @@ pub(crate) fn place_name(frame: &Frame) -> String {
 /// the frame may stand for.
 pub(super) fn caller(place: &Place) -> String {
     let Place { frame, endpoint } = place;
-    let is_compiled = is_compiled_handler(frame);
+    let is_compiled = frame.is_handler;
     // The module of such a method is generated, and means nothing to a reader.
     let name = if is_compiled { frame.qualified_name() } else { frame.without_arguments() };
     match endpoint {

@@ -43,6 +43,8 @@ const HOLDS: &str = " → ";
 pub(crate) struct Caller<'n> {
     pub(crate) place: usize,
     pub(crate) name: &'n str,
+    /// Whether the name is that of an endpoint, whose dots separate no types.
+    pub(crate) is_endpoint: bool,
     pub(crate) is_own: bool,
 }
 
@@ -51,7 +53,7 @@ pub(crate) struct Caller<'n> {
 pub(crate) fn callers(frames: &[Caller<'_>]) -> Text {
     let links = frames.iter().enumerate().map(|(at, frame)| {
         let name = printable(frame.name);
-        let short = ending(&name, 2).to_owned();
+        let short = if frame.is_endpoint { &*name } else { ending(&name, 2) }.to_owned();
         let bare = if frame.is_own { short.clone() } else { bare(&short).to_owned() };
         let before = at.checked_sub(1).map(|before| frames[before].place + 1);
         let follows_gap = before.is_some_and(|expected| expected != frame.place);
@@ -165,7 +167,12 @@ mod tests {
     fn chain(names: &[&str]) -> Text {
         let frames = names.iter().enumerate();
         let frames: Vec<Caller<'_>> = frames
-            .map(|(place, name)| Caller { place, name, is_own: !name.starts_with("System.") })
+            .map(|(place, name)| Caller {
+                place,
+                name,
+                is_endpoint: false,
+                is_own: !name.starts_with("System."),
+            })
             .collect();
         callers(&frames)
     }
@@ -212,7 +219,7 @@ mod tests {
 
     #[test]
     fn frames_between_which_others_lie_show_it() {
-        let frame = |place, name| Caller { place, name, is_own: true };
+        let frame = |place, name| Caller { place, name, is_endpoint: false, is_own: true };
         assert_eq!(callers(&[frame(0, "A.B"), frame(4, "C.D")]).whole(), "A.B ← … ← C.D");
     }
 

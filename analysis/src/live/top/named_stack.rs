@@ -2,7 +2,7 @@
 
 use crate::model::{
     Frame, FrameKind, Innermost, InnermostCall, Leaf, Mode, NamesSoFar, Role, ThreadState,
-    WaitChain, WaitFor, is_calling, is_for_recording, state_of,
+    WaitChain, WaitFor, is_calling, is_for_recording, mark_handler, state_of,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -123,6 +123,7 @@ impl<'n> Namer<'n> {
             has_call = is_of_running;
             wait_length = wait_length.saturating_sub(unnamed.saturating_sub(1));
         }
+        mark_handler(&mut frames);
         // All work of the recording shares one row.
         let recording = frames.iter().rposition(|frame| is_for_recording(frame));
         if let Some(at) = recording {

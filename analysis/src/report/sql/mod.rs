@@ -37,6 +37,11 @@ const MAX_SOURCES: usize = 64;
 /// Maximum number of commands that are remembered after their end, because one may be reported in
 /// two forms.
 const MAX_ENDED: usize = 4_096;
+/// Logger of ASP.NET Core that tells when a request begins.
+const HOSTING: &str = "Microsoft.AspNetCore.Hosting.Diagnostics";
+/// Beginning of the message that tells when a request begins. The HTTP version and the method
+/// follow.
+const BEGINS: &str = "Request starting ";
 /// Maximum number of connections whose request is kept.
 const MAX_CONNECTIONS: usize = 65_536;
 /// Text of the row that further statements share.
@@ -50,6 +55,8 @@ pub struct Sql {
     requests: OpenRequests,
     /// Scopes of log messages, which name requests.
     scopes: LogScopes,
+    /// HTTP method of each request that a log message began, by the hash of the request's id.
+    methods: HashMap<u64, String>,
     /// Number of the last request that used a connection, by the hash of the connection's id.
     connections: HashMap<u64, u64>,
     top: usize,
@@ -101,6 +108,7 @@ impl Default for Sql {
             sources: BTreeMap::new(),
             requests: OpenRequests::default(),
             scopes: LogScopes::default(),
+            methods: HashMap::new(),
             connections: HashMap::new(),
             top: 20,
             used: 0,
@@ -149,10 +157,12 @@ impl Sql {
         let message = LoggedMessage::from_event(event)?;
         let (trace, span) = (message.trace.as_deref(), message.span.as_deref());
         let around = self.scopes.around(event, moment.thread, trace, span, model);
-        let unit = WorkUnit::Scope(hash_of(&around.request?));
+        let request = hash_of(&around.request?);
+        let unit = WorkUnit::Scope(request);
         let path = around.scopes.iter().flat_map(|scope| scope.split(' '));
         let path = path.filter_map(|word| word.strip_prefix("RequestPath=")).next_back();
-        let facts = HttpFacts { target: path.map(str::to_owned), ..HttpFacts::default() };
+        let method = self.methods.get(&request).cloned();
+        let facts = HttpFacts { method, target: path.map(str::to_owned), ..HttpFacts::default() };
         if let Some(name) = facts.name() {
             let label = model.texts_mut().intern(&name);
             let commands = self.sources.entry(command.source.clone()).or_default();
@@ -316,7 +326,13 @@ impl Report for Sql {
                 if let Some(message) = LoggedMessage::from_event(event) {
                     // The first messages of a request name its spans.
                     let (trace, span) = (message.trace.as_deref(), message.span.as_deref());
-                    self.scopes.around(event, moment.thread, trace, span, model);
+                    let around = self.scopes.around(event, moment.thread, trace, span, model);
+                    if let Some((request, method)) = around.request.zip(begun_method(&message)) {
+                        if self.methods.len() >= MAX_CONNECTIONS {
+                            self.methods.clear();
+                        }
+                        self.methods.insert(hash_of(&request), method.to_owned());
+                    }
                 } else {
                     self.scopes.event(event, moment.thread, model);
                 }
@@ -519,7 +535,23 @@ impl PlaceSums {
     }
 }
 
-/// Returns the innermost method of the program's own code, without arguments and module.
-fn own_method<'r>(mut frames: impl Iterator<Item = &'r Arc<Frame>>) -> Option<&'r str> {
-    frames.find(|frame| Folding::is_own(frame)).map(|frame| frame.qualified_name())
+/// Returns the HTTP method of the request that a log message begins.
+fn begun_method(message: &LoggedMessage) -> Option<&str> {
+    if message.logger != HOSTING {
+        return None;
+    }
+    let text = message.text.strip_prefix(BEGINS).and_then(|rest| rest.split(' ').nth(1));
+    let is_begin = || message.template.as_deref().is_some_and(|it| it.starts_with(BEGINS));
+    let method = || message.arguments.iter().find(|(name, _)| name == "Method");
+    text.or_else(|| method().filter(|_| is_begin()).map(|(_, method)| method.as_str()))
+}
+
+/// Returns the innermost method of the program's own code, without arguments and module; without
+/// one, the endpoint whose handler is on the stack, or that handler.
+fn own_method<'r>(mut frames: impl Iterator<Item = &'r Arc<Frame>> + Clone) -> Option<&'r str> {
+    let own = frames.clone().find(|frame| Folding::is_own(frame));
+    let handler = || frames.find(|frame| frame.is_handler);
+    let frame = own.or_else(handler)?;
+    let endpoint = frame.endpoint.as_deref().filter(|_| frame.is_handler);
+    Some(endpoint.unwrap_or_else(|| frame.qualified_name()))
 }

@@ -57,14 +57,18 @@ pub(super) fn innermost(frames: &[Arc<Frame>], count: usize) -> Text {
     if frames.is_empty() {
         return "(no stack)".into();
     }
-    let own = frames.iter().position(|frame| Folding::is_own(frame));
+    let own = Folding::own_at(frames);
     let shown =
         frames.iter().enumerate().filter(|(place, _)| *place < count || own == Some(*place));
     let shown: Vec<Caller<'_>> = shown
-        .map(|(place, frame)| Caller {
-            place,
-            name: frame.qualified_name(),
-            is_own: Folding::is_own(frame),
+        .map(|(place, frame)| {
+            let endpoint = (own == Some(place)).then(|| frame.endpoint.as_deref()).flatten();
+            Caller {
+                place,
+                name: endpoint.unwrap_or_else(|| frame.qualified_name()),
+                is_endpoint: endpoint.is_some(),
+                is_own: own == Some(place) || Folding::is_own(frame),
+            }
         })
         .collect();
     callers(&shown)
@@ -181,5 +185,22 @@ mod tests {
         stack.push(Arc::new(Frame::for_address(0x7f00)));
         stack.extend(frames(&[("a", "My", "E")]));
         assert_eq!(innermost(&stack, 2).whole(), "System.A.B ← System.C.D ← … ← My.E");
+    }
+
+    #[test]
+    fn a_handler_stands_in_for_code_that_was_inlined_into_it() {
+        let waits = [("System.Net", "System.A", "B"), ("System.Net", "System.C", "D")];
+        let mut handler = Frame::for_method("x", "dynamicClass", "lambda_method7", "void ()");
+        handler.is_handler = true;
+        let shown = |handler: &Frame| {
+            let stack = [frames(&waits), vec![Arc::new(handler.clone())]].concat();
+            innermost(&stack, 1).whole()
+        };
+        assert_eq!(shown(&handler), "System.A.B ← … ← dynamicClass.lambda_method7");
+        handler.endpoint = Some("GET /v1.0/a.b".into());
+        assert_eq!(shown(&handler), "System.A.B ← … ← GET /v1.0/a.b");
+        let mut stack = frames(&waits);
+        stack.push(Arc::new(handler));
+        assert!(innermost(&stack, 1).cut(30).ends_with("GET /v1.0/a.b"));
     }
 }
