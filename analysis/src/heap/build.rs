@@ -353,8 +353,6 @@ fn ranges(gathered: &DumpInProgress) -> Vec<(u64, u64, HeapGeneration)> {
 
 /// Name of the module with the runtime's own types.
 const CORE_LIBRARY: &str = "System.Private.CoreLib";
-/// Text in place of a module's name that the trace does not have.
-const NO_NAME: &str = "(no name)";
 
 /// Replaces type ids by types, and joins types that have the same name and module.
 fn name_types(dump: &mut HeapDump, gathered: &mut DumpInProgress, rows: &TypeRows, model: &Model) {
@@ -372,7 +370,8 @@ fn name_types(dump: &mut HeapDump, gathered: &mut DumpInProgress, rows: &TypeRow
             Some(module) => HeapName::known(&*module.name),
             None if module_id == 0 => HeapName::known(""),
             None if Some(module_id) == core => HeapName::known(CORE_LIBRARY),
-            None => HeapName::unknown(NO_NAME),
+            // The address keeps modules without names apart.
+            None => HeapName::unknown(format!("{module_id:#x}")),
         };
         let (stored_name, is_described) = match names.stored(*id) {
             Some(stored) => (stored, true),

@@ -22,8 +22,8 @@ impl HeapName {
         HeapName { text: text.into(), is_known: false }
     }
 
-    /// Returns whether the trace has the name. If not, the text is in its place, such as `type
-    /// 0x7f5f115239b8` or `(no name)`.
+    /// Returns whether the trace has the name. If not, the text is made of a number, such as `type
+    /// 0x7f5f115239b8`.
     pub fn is_known(&self) -> bool {
         self.is_known
     }
