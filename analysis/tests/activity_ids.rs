@@ -126,6 +126,14 @@ mod with_shared {
 
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]
+    fn activities_of_logs_stop_by_the_id_in_their_payload() {
+        let report = reported("net11-full", Activities::default());
+        let logged = row(&report, "Microsoft-Extensions-Logging/Activity");
+        assert_eq!((logged.started, logged.stopped, logged.unpaired), (392, 392, None));
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
     fn each_request_of_a_connection_is_found_by_its_key() {
         let report = reported("net11-full", Http::default().top(1_000));
         let rows: Vec<_> = report

@@ -87,8 +87,15 @@ impl ActivityEdge {
             (None, 2) => false,
             _ => return None,
         };
-        let id = ActivityId::of_event(event);
-        let is_id_unique = id.as_ref().is_some_and(ActivityId::is_path);
+        let flowing = ActivityId::of_event(event);
+        let (id, path, is_id_unique) = match logged_id(event) {
+            // The stop of a scope of a log may have the activity id of another flow.
+            Some(logged) => (Some(logged), flowing, true),
+            None => {
+                let is_unique = flowing.as_ref().is_some_and(ActivityId::is_path);
+                (flowing, None, is_unique)
+            }
+        };
         let source = short(event.provider());
         Some(ActivityEdge {
             is_start,
@@ -99,7 +106,7 @@ impl ActivityEdge {
             task_at: source.len().saturating_add(1),
             provider: hash_of(event.provider()),
             id,
-            path: None,
+            path,
             is_listener: false,
             is_id_unique,
             may_repeat: false,
@@ -246,6 +253,24 @@ pub(crate) fn hash_of(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()
+}
+
+/// Returns the id in the payload of an activity of `Microsoft-Extensions-Logging`, such as `1:17`:
+/// the number of its factory, and its own.
+fn logged_id(event: &Event<'_>) -> Option<ActivityId> {
+    if event.known_provider() != KnownProvider::Logging {
+        return None;
+    }
+    let (mut id, mut factory) = (None, None);
+    let mut fields = event.fields();
+    while let Some(field) = fields.next() {
+        match field.name() {
+            "ID" => id = field.value.ok()?.as_i64(),
+            "FactoryID" => factory = field.value.ok()?.as_i64(),
+            _ => break,
+        }
+    }
+    ActivityId::from_text(&format!("{}:{}", factory?, id?))
 }
 
 /// Returns hashes of the names and values of an event's fields. `chosen` restricts them to some
