@@ -351,7 +351,8 @@ mod with_shared {
         let sql = reported("dt-logs", Sql::default());
         let requests: Vec<_> =
             sql.requests.iter().map(|row| (row.name.as_str(), row.units, row.commands)).collect();
-        let expected = [("/nplus1", 10, 110), ("/orders/#", 12, 12), ("/api/products", 5, 5)];
+        let expected =
+            [("GET /nplus1", 10, 110), ("GET /orders/#", 12, 12), ("GET /api/products", 5, 5)];
         assert_eq!((sql.count, sql.different, requests), (127, 4, expected.to_vec()));
     }
 
