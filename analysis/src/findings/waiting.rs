@@ -30,7 +30,7 @@ const MIN_NATIVE_PERCENT: f64 = 10.0;
 const MIN_WAITING_PERCENT: f64 = 90.0;
 /// Minimum ratio of the time in which any thread is in a method's waits to the longest time of one
 /// thread for the finding to be about all threads, in percent.
-const MIN_PERCENT_OF_LONGEST: f64 = 110.0;
+const MIN_SPREAD_PERCENT: f64 = 110.0;
 /// Maximum ratio of the time of several threads to the time in which at least one of them is in a
 /// method's waits, for them to be there one at a time, in percent.
 const MAX_PERCENT_OF_COVERED: f64 = 110.0;
@@ -376,7 +376,7 @@ impl OwnWaits {
         if !self.is_server && !has_starvation && all.len() > 1 && samples >= MIN_SAMPLES {
             let covered = covered();
             let is_long = percent(covered, trace_ns) >= MIN_THREAD_PERCENT;
-            if is_long && percent(covered, longest) >= MIN_PERCENT_OF_LONGEST {
+            if is_long && percent(covered, longest) >= MIN_SPREAD_PERCENT {
                 let is_part = |stay: &ThreadWaits| percent(stay.waited, waited) >= MIN_PART_PERCENT;
                 let threads = all.into_iter().filter(|(_, stay)| is_part(stay)).collect();
                 // The threads may have lived one after another, too.
