@@ -1,12 +1,12 @@
 //! A trace that an analysis or a report reads.
 
-use crate::args::InputArgs;
+use crate::args::{ActivityArg, InputArgs};
 use crate::context::{Context, Trace, failed};
 use crate::failure::Failure;
 use crate::input::{Ended, Input};
-use nettrace_analysis::AnalysisError;
-use nettrace_analysis::model::ThreadSpan;
-use nettrace_analysis::report::{Activities, Report, ReportPass};
+use nettrace_analysis::model::{EndpointSpans, ThreadSpans};
+use nettrace_analysis::report::{Activities, Report, ReportPass, Reports, RequestSpans};
+use nettrace_analysis::{AnalysisError, AnalysisOptions};
 use nettrace_parser::{Event, Outcome, TimeOrdered};
 
 /// An open trace with its time-ordered events. It keeps the reader, which also knows about the
@@ -59,21 +59,87 @@ impl Analysed {
     }
 }
 
-/// Returns the spans of time in which threads worked for the activity with this id.
-pub(crate) fn activity_spans(
+/// Returns the spans of time in which threads worked for the chosen activity, or for requests to
+/// the chosen endpoint. `None` if none is chosen.
+pub(crate) fn chosen_spans(
+    chosen: &ActivityArg,
+    input: &InputArgs,
+    context: &mut Context<'_>,
+) -> Result<Option<ThreadSpans>, Failure> {
+    match (&chosen.id, &chosen.endpoint) {
+        (Some(id), _) => activity_spans(id, input, context).map(Some),
+        (None, Some(endpoint)) => {
+            let options = AnalysisOptions::default();
+            let (file, spans) =
+                first_pass("--endpoint", RequestSpans::default(), options, input, context)?;
+            let of_it = spans.spans_of(endpoint);
+            of_it.map(Some).ok_or_else(|| no_such_endpoint(endpoint, spans.endpoints(), &file))
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+fn activity_spans(
     id: &str,
     input: &InputArgs,
     context: &mut Context<'_>,
-) -> Result<Vec<ThreadSpan>, Failure> {
-    if input.is_stdin() {
-        return Err(Failure::usage("--id reads the trace twice: give a file"));
-    }
-    let mut trace = Analysed::new(context.open(input)?)?;
-    let mut pass = ReportPass::new(Activities::default().top(0).with_events_of(id));
-    trace.read(|events| pass.read(events))?;
-    let line = pass.finish().output.line;
-    let line = line.ok_or_else(|| {
-        Failure::input(&trace.file, format!("no activity that starts and stops has the id {id}"))
+) -> Result<ThreadSpans, Failure> {
+    let report = Activities::default().top(0).with_events_of(id);
+    let (file, found) = first_pass("--id", report, AnalysisOptions::default(), input, context)?;
+    let line = found.line.ok_or_else(|| {
+        Failure::input(&file, format!("no activity that starts and stops has the id {id}"))
     })?;
     Ok(line.spans())
+}
+
+/// Returns the spans of time in which threads worked for requests, by endpoint, for `--by-endpoint`.
+/// Warns if there are none.
+pub(crate) fn endpoint_spans(
+    input: &InputArgs,
+    context: &mut Context<'_>,
+) -> Result<EndpointSpans, Failure> {
+    let (report, options) = (RequestSpans::default(), AnalysisOptions::default());
+    let (file, spans) = first_pass("--by-endpoint", report, options, input, context)?;
+    if spans.endpoints().is_empty() {
+        context.messages.warning(&format!("{file}: {NO_REQUEST_THREADS}"));
+    }
+    Ok(spans)
+}
+
+/// Reason why no sample belongs to a request.
+const NO_REQUEST_THREADS: &str = "no thread is known to have worked for a request; \
+                                  collect --profile web records requests with their threads";
+
+/// Reads a trace for a report on which what is counted in the next pass depends. Returns the name
+/// of the file, too.
+pub(crate) fn first_pass<R: Reports>(
+    option: &str,
+    reports: R,
+    options: AnalysisOptions,
+    input: &InputArgs,
+    context: &mut Context<'_>,
+) -> Result<(String, R::Outputs), Failure> {
+    if input.is_stdin() {
+        return Err(Failure::usage(format!("{option} reads the trace twice: give a file")));
+    }
+    let mut trace = Analysed::new(context.open(input)?)?;
+    let mut pass = ReportPass::with_options(reports, options);
+    trace.read(|events| pass.read(events))?;
+    Ok((trace.file, pass.finish().output))
+}
+
+/// Maximum number of endpoints in a message.
+const MAX_NAMED_ENDPOINTS: usize = 10;
+
+/// Returns the failure for an endpoint without requests, which names those that have some.
+pub(crate) fn no_such_endpoint(endpoint: &str, known: &[String], file: &str) -> Failure {
+    let mut names: Vec<&str> = known.iter().take(MAX_NAMED_ENDPOINTS).map(String::as_str).collect();
+    if known.len() > names.len() {
+        names.push("…");
+    }
+    let others = match names.is_empty() {
+        true => NO_REQUEST_THREADS.to_owned(),
+        false => format!("there are {}", names.join(", ")),
+    };
+    Failure::input(file, format!("no request to '{endpoint}' came in and ended: {others}"))
 }

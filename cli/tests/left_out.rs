@@ -78,6 +78,23 @@ fn samples_of_an_activity_are_those_of_its_threads_while_they_worked_for_it() {
 }
 
 #[test]
+fn endpoints_without_requests_are_named_with_those_that_have_some() {
+    let ran = nettrace(&["report", "topN", ALL, "--endpoint", "GET /cart"]);
+    ran.assert_message("no request to 'GET /cart' came in and ended: no thread is known");
+    let ran = nettrace(&["report", "http", ALL, "--endpoint", "GET /cart"]);
+    ran.assert_message("no request to 'GET /cart' came in and ended");
+    let ran = nettrace(&["report", "tree", ALL, "--by-endpoint", "--json"]);
+    assert!(
+        ran.stderr.contains("no thread is known to have worked for a request"),
+        "{}",
+        ran.stderr
+    );
+    let top = json(&["report", "topN", ALL, "--by-endpoint"]);
+    let rows: Vec<_> = top["endpoints"].list().iter().map(|row| row["samples"].int()).collect();
+    assert_eq!(rows, [top["samples"].int()]);
+}
+
+#[test]
 fn pauses_of_the_sampler_are_in_a_timeline_only_if_asked_for() {
     let names = |more: &[&str]| {
         let path = file("pauses.chromium.json", b"");

@@ -122,6 +122,7 @@ impl Paths {
                     stack: StackHandle::next(self.stacks.len()),
                     mode: Mode::Unknown,
                     label: None,
+                    endpoint: None,
                 };
                 self.stacks.push(path);
                 self.profile.add_totals(key, &Totals::at(self.nanos, count, bytes));

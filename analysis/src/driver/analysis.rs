@@ -84,6 +84,7 @@ impl<'c> Analysis<'c> {
             wants_events: false,
             converters: Vec::new(),
         };
+        outputs.profile.tell_endpoints(options.endpoints.clone());
         if options.keeps_when {
             outputs.profile.keep_when(options.filter.from_nanos.unwrap_or(0));
         }

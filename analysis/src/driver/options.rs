@@ -1,6 +1,6 @@
 //! Options of an analysis.
 
-use crate::model::{CutStacks, EventSelector, Filter, Folding, Kind, NameOptions};
+use crate::model::{CutStacks, EndpointSpans, EventSelector, Filter, Folding, Kind, NameOptions};
 
 /// Samples that an [`Analysis`](crate::Analysis) collects, and their presentation. By default, all
 /// CPU samples.
@@ -31,6 +31,9 @@ pub struct AnalysisOptions {
     /// Whether to keep the times of CPU samples, for reports that show times. Takes 512 bytes for
     /// each stack.
     pub keeps_when: bool,
+    /// Times of the requests to each endpoint, by which the rows of
+    /// [`Finished::profile`](crate::Finished::profile) are told apart. `None` tells none apart.
+    pub endpoints: Option<EndpointSpans>,
     /// Whether to leave [`Finished::profile`](crate::Finished::profile) empty, because only the
     /// converters need the samples.
     pub skips_profile: bool,

@@ -49,7 +49,7 @@ impl Outputs<'_> {
         }
         self.has_cpu |= sample.kind == Kind::Cpu;
         if !self.skips_profile {
-            self.profile.add(&sample);
+            self.profile.add(&sample, model);
         }
         if self.takes_samples.is_empty() { Ok(()) } else { self.give(&sample, model) }
     }
@@ -71,7 +71,7 @@ impl Outputs<'_> {
             when.add(weighed.stack, weighed.mode, weighed.first_nanos, weighed.weight);
         }
         if !self.skips_profile {
-            self.profile.add_run(weighed.key(), &weighed.totals());
+            self.profile.add_run(weighed.key(), &weighed.totals(), model);
         }
         if self.takes_samples.is_empty() { Ok(()) } else { self.give(&weighed.sample(), model) }
     }
@@ -82,6 +82,7 @@ impl Outputs<'_> {
         let mut converters = self.converters.iter();
         self.filter.admits_all_times()
             && self.profile.when().is_none()
+            && !self.profile.tells_endpoints()
             && converters.all(|converter| !converter.wants_samples() || converter.takes_runs())
     }
 

@@ -153,7 +153,7 @@ impl Weighed {
     #[inline]
     pub(crate) fn key(&self) -> ProfileKey {
         let Weighed { thread, stack, mode, .. } = *self;
-        ProfileKey { kind: Kind::Cpu, thread, stack, mode, label: None }
+        ProfileKey { kind: Kind::Cpu, thread, stack, mode, label: None, endpoint: None }
     }
 
     /// Returns the totals of the samples, to be added to a profile.

@@ -2,6 +2,7 @@
 
 use super::pattern::Pattern;
 use super::sample::ThreadState;
+use super::thread_spans::ThreadSpans;
 use super::{Model, Sample, SpanScope, ThreadHandle, TimelineMark};
 
 /// Conditions that a sample must meet to be counted. A field that is empty or `None` accepts all.
@@ -17,35 +18,16 @@ pub struct Filter {
     /// End of the accepted times, in nanoseconds since the session's start. The end itself is not
     /// accepted.
     pub to_nanos: Option<i64>,
-    /// Accepted spans: times in which threads worked for one activity, such as a request. They are
-    /// in time order and do not overlap: see
-    /// [`ActivityLine::spans`](crate::report::ActivityLine::spans).
-    pub spans: Vec<ThreadSpan>,
+    /// Accepted spans: times in which threads worked for one activity
+    /// ([`ActivityLine::spans`](crate::report::ActivityLine::spans)), or for the requests to one
+    /// endpoint ([`EndpointSpans::spans_of`](super::EndpointSpans::spans_of)). `None` accepts all.
+    pub spans: Option<ThreadSpans>,
     /// Pattern that at least one frame must match.
     pub frame: Option<Pattern>,
     /// Pattern that no frame may match.
     pub exclude: Option<Pattern>,
     /// Accepted states of a sample's thread.
     pub states: Vec<ThreadState>,
-}
-
-/// A time in which a thread worked for an activity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ThreadSpan {
-    /// OS id of the thread.
-    pub thread_id: u64,
-    /// Start, in nanoseconds since the session's start.
-    pub from_nanos: i64,
-    /// End, in nanoseconds since the session's start. The end itself is not included.
-    pub to_nanos: i64,
-}
-
-impl ThreadSpan {
-    /// Creates the span of a thread from one time up to another.
-    pub fn new(thread_id: u64, from_nanos: i64, to_nanos: i64) -> ThreadSpan {
-        ThreadSpan { thread_id, from_nanos, to_nanos }
-    }
 }
 
 impl Filter {
@@ -66,7 +48,7 @@ impl Filter {
     /// Returns whether the filter accepts all times.
     #[inline]
     pub(crate) fn admits_all_times(&self) -> bool {
-        self.from_nanos.is_none() && self.to_nanos.is_none() && self.spans.is_empty()
+        self.from_nanos.is_none() && self.to_nanos.is_none() && self.spans.is_none()
     }
 
     /// Returns whether the filter accepts a thread, its process and a time.
@@ -82,15 +64,9 @@ impl Filter {
     /// Returns whether one of the filter's spans for a thread overlaps the time from `first` to
     /// `last`.
     fn admits_span(&self, thread: ThreadHandle, (first, last): (i64, i64), model: &Model) -> bool {
-        if self.spans.is_empty() {
-            return true;
-        }
-        let Some(id) = model.thread(thread).and_then(|row| row.os_thread_id) else {
-            return false;
-        };
-        let begin = self.spans.partition_point(|span| span.to_nanos <= first);
-        let spans = self.spans.get(begin..).unwrap_or_default();
-        spans.iter().take_while(|span| span.from_nanos <= last).any(|span| span.thread_id == id)
+        let Some(spans) = &self.spans else { return true };
+        let id = model.thread(thread).and_then(|row| row.os_thread_id);
+        id.is_some_and(|id| spans.overlap(id, first, last))
     }
 
     /// Returns whether the thread and process of a mark are accepted, and any part of the mark lies

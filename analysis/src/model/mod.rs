@@ -62,6 +62,7 @@ mod stacks;
 #[cfg(feature = "symbols")]
 mod symbol_file;
 mod texts;
+mod thread_spans;
 mod threads;
 mod timeline;
 mod track;
@@ -85,7 +86,7 @@ pub use cut_stacks::CutStacks;
 use cut_stacks::Repairs;
 pub use endpoints::ServedEndpoint;
 pub(crate) use endpoints::mark_handler;
-pub use filter::{Filter, ThreadSpan};
+pub use filter::Filter;
 #[cfg(feature = "page")]
 pub(crate) use folding::shows_async;
 pub use folding::{Folding, FrameGroup};
@@ -127,6 +128,7 @@ use stacks::Stacks;
 #[cfg(feature = "symbols")]
 pub use symbol_file::{SymbolFile, SymbolFileError};
 pub(crate) use texts::Texts;
+pub use thread_spans::{EndpointSpans, ThreadSpan, ThreadSpans};
 pub use threads::Thread;
 use threads::ThreadTable;
 pub(crate) use timeline::{Piece, Timeline, TimelineRun};

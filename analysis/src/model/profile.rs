@@ -1,9 +1,11 @@
 //! Samples aggregated by their stacks, which are the basis of most reports and formats.
 
+use super::Model;
 use super::handle::{StackHandle, TextHandle, ThreadHandle};
 use super::hash::NumberMap;
 use super::presence::Presence;
 use super::sample::{Kind, Mode, Sample, SampleClock};
+use super::thread_spans::EndpointSpans;
 use super::when::When;
 use std::collections::BTreeMap;
 
@@ -22,6 +24,10 @@ pub struct ProfileKey {
     /// Name of the type that was allocated or thrown; `(still waiting)` for waits that are
     /// not over.
     pub label: Option<TextHandle>,
+    /// Endpoint of the request that the thread worked for, as an index of
+    /// [`Profile::endpoints`]; `None` for other work, and if the analysis does not tell endpoints
+    /// apart ([`AnalysisOptions::endpoints`](crate::AnalysisOptions::endpoints)).
+    pub endpoint: Option<u32>,
 }
 
 impl ProfileKey {
@@ -29,7 +35,7 @@ impl ProfileKey {
     #[inline]
     pub(crate) fn from_sample(sample: &Sample) -> ProfileKey {
         let Sample { kind, thread, stack, mode, label, .. } = *sample;
-        ProfileKey { kind, thread, stack, mode, label }
+        ProfileKey { kind, thread, stack, mode, label, endpoint: None }
     }
 }
 
@@ -106,6 +112,8 @@ pub struct Profile {
     /// Whether a filter leaves out samples of some threads, processes or times.
     is_filtered: bool,
     refused: u64,
+    /// Times of the requests to each endpoint, if rows are told apart by endpoint.
+    endpoints: Option<EndpointSpans>,
 }
 
 /// Compares totals, in whatever order they are. Handles belong to a model, so equal profiles of two
@@ -149,6 +157,35 @@ impl Profile {
         self.is_filtered
     }
 
+    /// Tells samples apart by the endpoint of the request that their thread works for.
+    pub(crate) fn tell_endpoints(&mut self, endpoints: Option<EndpointSpans>) {
+        self.endpoints = endpoints;
+    }
+
+    /// Returns whether samples are told apart by endpoint.
+    pub(crate) fn tells_endpoints(&self) -> bool {
+        self.endpoints.is_some()
+    }
+
+    /// Returns the endpoints of [`ProfileKey::endpoint`]; none if samples are not told apart by
+    /// endpoint.
+    pub fn endpoints(&self) -> &[String] {
+        self.endpoints.as_ref().map_or(&[], EndpointSpans::endpoints)
+    }
+
+    /// Returns the name of an endpoint of [`ProfileKey::endpoint`].
+    pub(crate) fn endpoint_name(&self, endpoint: u32) -> &str {
+        self.endpoints().get(endpoint as usize).map_or("", String::as_str)
+    }
+
+    /// Returns the endpoint of the request that a thread works for at a time, if endpoints are told
+    /// apart.
+    #[inline]
+    fn endpoint_at(&self, thread: ThreadHandle, nanos: i64, model: &Model) -> Option<u32> {
+        let endpoints = self.endpoints.as_ref()?;
+        endpoints.at(model.thread(thread)?.os_thread_id?, nanos)
+    }
+
     /// Keeps the times of CPU samples from now on.
     pub(crate) fn keep_when(&mut self, from_nanos: i64) {
         self.when = Some(When::new(from_nanos));
@@ -170,17 +207,20 @@ impl Profile {
 
     /// Adds the totals of one CPU sample, or of several directly after each other.
     #[inline]
-    pub(crate) fn add_run(&mut self, key: ProfileKey, totals: &Totals) {
+    pub(crate) fn add_run(&mut self, key: ProfileKey, totals: &Totals, model: &Model) {
         if !matches!(key.mode, Mode::Managed | Mode::OnCpu) {
             self.presence.add(key.stack, key.mode, totals.first_nanos, totals.weight);
         }
-        self.add_totals(key, totals);
+        let endpoint = self.endpoint_at(key.thread, totals.first_nanos, model);
+        self.add_totals(ProfileKey { endpoint, ..key }, totals);
     }
 
     /// Adds a sample.
     #[inline]
-    pub(crate) fn add(&mut self, sample: &Sample) {
-        self.add_totals(ProfileKey::from_sample(sample), &Totals::from_sample(sample));
+    pub(crate) fn add(&mut self, sample: &Sample, model: &Model) {
+        let endpoint = self.endpoint_at(sample.thread, sample.nanos, model);
+        let key = ProfileKey { endpoint, ..ProfileKey::from_sample(sample) };
+        self.add_totals(key, &Totals::from_sample(sample));
     }
 
     /// Adds the totals of one or more samples that have the same key.

@@ -43,6 +43,7 @@ mod counts;
 mod deadlock;
 mod distribution;
 mod each_task;
+mod endpoint_time;
 mod endpoints;
 mod exceptions;
 pub(crate) mod fields;
@@ -58,6 +59,7 @@ mod occurrence;
 mod outcome;
 mod pass;
 mod rate;
+mod request_spans;
 pub(crate) mod requests;
 mod running;
 mod series;
@@ -97,6 +99,7 @@ pub use deadlock::Deadlock;
 pub use distribution::Spread;
 #[cfg_attr(not(feature = "page"), allow(unused_imports, reason = "only the page shows them"))]
 pub(crate) use each_task::TaskTime;
+pub use endpoint_time::{EndpointTime, EndpointTimeReport, WaitingCall};
 pub use exceptions::{
     ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount, TypeCount,
 };
@@ -116,6 +119,7 @@ pub(crate) use occurrence::Occurrence;
 pub use outcome::{DamageRow, OutcomeReport};
 pub use pass::{ReportPass, Reported};
 pub use rate::Rate;
+pub use request_spans::RequestSpans;
 pub use requests::{HttpPhase, HttpPhases};
 pub(crate) use running::notable_spinning;
 pub use running::{ProcessorLimit, RunningSamples};
@@ -137,7 +141,7 @@ pub use threadpool::{
     ThreadPoolReport,
 };
 pub use threads::{StateTotals, ThreadRow, Threads, ThreadsReport};
-pub use topn::{GroupBy, MethodRow, ThreadTop, TopN, TopNOptions};
+pub use topn::{EndpointTop, GroupBy, MethodRow, ThreadTop, TopN, TopNOptions};
 pub use tree::{CallTree, TreeNode, TreeOptions};
 pub use types::{Types, TypesReport};
 pub use waiting::{OpenWait, WaitTotals};

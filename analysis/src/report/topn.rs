@@ -11,7 +11,7 @@ use crate::model::{
 use crate::numbering::Numbering;
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Kind of thing that a row of a [`TopN`] stands for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -44,6 +44,9 @@ pub struct TopNOptions {
     pub is_inclusive: bool,
     /// Lists each thread separately.
     pub is_by_thread: bool,
+    /// Lists the samples of requests to each endpoint separately. It needs
+    /// [`AnalysisOptions::endpoints`](crate::AnalysisOptions::endpoints).
+    pub is_by_endpoint: bool,
     /// Kind of thing that a row stands for.
     pub group_by: GroupBy,
 }
@@ -54,6 +57,7 @@ impl Default for TopNOptions {
             count: 20,
             is_inclusive: false,
             is_by_thread: false,
+            is_by_endpoint: false,
             group_by: GroupBy::Method,
         }
     }
@@ -138,6 +142,31 @@ pub struct TopN {
     /// [`TopNOptions::is_by_thread`].
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub threads: Vec<ThreadTop>,
+    /// Rows of the requests to each endpoint, endpoint with the most time first; empty unless
+    /// [`TopNOptions::is_by_endpoint`].
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub endpoints: Vec<EndpointTop>,
+}
+
+/// Rows of the requests to one endpoint. Percentages of rows are relative to these requests'
+/// samples.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct EndpointTop {
+    /// Endpoint, such as `GET /cart`; `None` for all work outside of requests, which comes last.
+    pub endpoint: Option<String>,
+    /// Number of samples of threads that worked for these requests.
+    pub samples: u64,
+    /// Time of the samples, in nanoseconds.
+    pub total_ns: u64,
+    /// Percentage of all time that is `total_ns`.
+    pub total_percent: f64,
+    /// Time in which threads waited for these requests, in nanoseconds, whether or not it is
+    /// counted.
+    pub waiting_ns: u64,
+    /// Rows, heaviest first.
+    pub methods: Vec<MethodRow>,
 }
 
 /// Rows of one thread. Percentages are relative to the thread's samples.
@@ -289,6 +318,10 @@ impl TopN {
         }
         threads.extend(at.take().map(done));
         threads.sort_few_by_key(|(total_ns, thread, _)| (Reverse(*total_ns), *thread));
+        let endpoints = match options.is_by_endpoint {
+            true => by_endpoint(&groups, resolved, profile, all.total_ns, options),
+            false => Vec::new(),
+        };
         let model = resolved.model();
         TopN {
             schema: SCHEMA,
@@ -310,8 +343,40 @@ impl TopN {
             guessed_frames: resolved.coverage().guessed,
             methods: all.rows(&groups, resolved, options),
             threads: threads.into_iter().map(|(_, _, top)| top).collect(),
+            endpoints,
         }
     }
+}
+
+/// Returns the rows of the requests to each endpoint. `whole`: time of all samples.
+fn by_endpoint(
+    groups: &Groups,
+    resolved: &Resolved<'_>,
+    profile: &Profile,
+    whole: u64,
+    options: &TopNOptions,
+) -> Vec<EndpointTop> {
+    let mut tables: BTreeMap<Option<u32>, (Table, SampleSums)> = BTreeMap::new();
+    let mut counted = HashSet::new();
+    for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == Kind::Cpu) {
+        let (table, sums) = tables.entry(key.endpoint).or_default();
+        if let Some(frames) = sums.add(resolved, key, totals) {
+            table.add(groups, frames, totals, &mut counted);
+        }
+    }
+    let top = |(endpoint, (table, sums)): (Option<u32>, (Table, SampleSums))| EndpointTop {
+        endpoint: endpoint.map(|at| profile.endpoint_name(at).to_owned()),
+        samples: table.samples,
+        total_ns: table.total_ns,
+        total_percent: percent(table.total_ns, whole),
+        waiting_ns: sums.waiting.weight,
+        methods: table.rows(groups, resolved, options),
+    };
+    let mut endpoints: Vec<EndpointTop> = tables.into_iter().map(top).collect();
+    endpoints.sort_few_by_key(|top| {
+        (top.endpoint.is_none(), Reverse((top.total_ns, top.waiting_ns)), top.endpoint.clone())
+    });
+    endpoints
 }
 
 impl Table {

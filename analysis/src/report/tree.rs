@@ -4,8 +4,8 @@ use super::contract::{Recording, Report, ReportInput, SCHEMA};
 use super::running::{ProcessorLimit, RunningSamples, SampleSums};
 use crate::document::percent;
 use crate::model::{
-    Call, CallNode, CallNodes, CountedStates, FrameHandle, Kind, Pattern, Resolved, SampleClock,
-    ServedEndpoint, ThreadState,
+    Call, CallNode, CallNodes, CountedStates, FrameHandle, Kind, Pattern, ProfileKey, Resolved,
+    SampleClock, ServedEndpoint, TextHandle, ThreadState,
 };
 
 /// Options of a call tree. As a [`Report`] it computes a [`CallTree`].
@@ -22,7 +22,15 @@ pub struct TreeOptions {
     /// Lists only the heaviest root, and below it the heaviest child of each node while it has at
     /// least 80 % of its parent.
     pub is_hot_path: bool,
+    /// Puts the endpoints of requests above the roots, and `(no request)` above all other work. It
+    /// needs [`AnalysisOptions::endpoints`](crate::AnalysisOptions::endpoints).
+    pub is_by_endpoint: bool,
 }
+
+/// Name of the node above all work outside of requests.
+const NO_REQUEST: &str = "(no request)";
+/// Number that stands for no endpoint.
+const NO_ENDPOINT: TextHandle = TextHandle(u32::MAX);
 
 impl Report for TreeOptions {
     type Output = CallTree;
@@ -148,8 +156,10 @@ impl CallTree {
             wanted.as_ref().is_none_or(|wanted| wanted.get(frame.index()).copied().unwrap_or(false))
         };
         // Returns the frames of a stack from the root of the tree on.
-        let path = |frames: &'_ [FrameHandle]| -> Option<Vec<Call>> {
-            Some(match options.is_callers {
+        let path = |key: &ProfileKey, frames: &'_ [FrameHandle]| -> Option<Vec<Call>> {
+            let endpoint = key.endpoint.map_or(NO_ENDPOINT, TextHandle);
+            let endpoint = options.is_by_endpoint.then_some(Call::Label(Kind::Cpu, endpoint));
+            let calls: Vec<Call> = match options.is_callers {
                 true => {
                     let frames = frames.get(frames.iter().position(is_wanted)?..)?;
                     frames.iter().map(|frame| Call::Frame(*frame)).collect()
@@ -158,13 +168,14 @@ impl CallTree {
                     let frames = frames.get(..=frames.iter().rposition(is_wanted)?)?;
                     frames.iter().rev().map(|frame| Call::Frame(*frame)).collect()
                 }
-            })
+            };
+            Some(endpoint.into_iter().chain(calls).collect())
         };
         let rows = profile.rows();
         let mut calls = CallNodes::for_paths(|| {
             let of_cpu = rows.iter().filter(|(key, _)| key.kind == Kind::Cpu);
             of_cpu.filter_map(|(key, _)| {
-                Some(path(resolved.selected(key.stack, key.mode)?)?.into_iter())
+                Some(path(key, resolved.selected(key.stack, key.mode)?)?.into_iter())
             })
         });
         let (mut samples, mut total_ns) = (0u64, 0u64);
@@ -173,7 +184,7 @@ impl CallTree {
             let Some(frames) = sums.add(resolved, key, totals) else { continue };
             samples = samples.saturating_add(totals.samples);
             total_ns = total_ns.saturating_add(totals.weight);
-            let Some(path) = path(frames) else { continue };
+            let Some(path) = path(key, frames) else { continue };
             calls.add(path.into_iter(), totals);
         }
         let nodes = listed(&calls, resolved, options, total_ns);
@@ -211,6 +222,8 @@ fn listed(
         match node.call {
             Some(Call::Frame(frame)) => resolved.text(frame),
             Some(Call::Deeper) => Call::DEEPER,
+            Some(Call::Label(_, NO_ENDPOINT)) => NO_REQUEST,
+            Some(Call::Label(_, endpoint)) => resolved.profile().endpoint_name(endpoint.0),
             _ => "",
         }
     }

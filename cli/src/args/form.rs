@@ -17,6 +17,11 @@ pub(crate) struct ActivityArg {
     /// they did; `report activities` and `report http` list ids. Reads the trace twice
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
+
+    /// Only samples and waits of the threads that worked for requests to this endpoint, such
+    /// as 'GET /cart', while they did; `report http` lists endpoints. Reads the trace twice
+    #[arg(long, value_name = "ENDPOINT", conflicts_with = "id")]
+    pub(crate) endpoint: Option<String>,
 }
 
 /// Option that limits the length of tables.

@@ -91,7 +91,7 @@ pub(crate) enum Report {
     #[command(name = Activities::NAME, about = Activities::ABOUT, after_help = record::<Activities>())]
     Activities(WithCommon<ReportArgs<ActivitiesArgs, BeforeArgs<NamedArgs>>>),
     #[command(name = Http::NAME, about = Http::ABOUT, after_help = record::<Http>())]
-    Http(WithCommon<ReportArgs<ActivitiesArgs, BeforeArgs<NamedArgs>>>),
+    Http(WithCommon<ReportArgs<HttpArgs, BeforeArgs<NamedArgs>>>),
     #[command(name = Sql::NAME, about = Sql::ABOUT, after_help = record::<Sql>())]
     Sql(WithCommon<ReportArgs<RowsArg, BeforeArgs<NamedArgs>>>),
     #[command(name = Logs::NAME, about = Logs::ABOUT, after_help = record::<Logs>())]
@@ -166,9 +166,14 @@ pub(crate) struct TopNArgs {
     #[arg(long)]
     pub(crate) by_thread: bool,
 
+    /// Show the requests to each endpoint separately, and all other work. Reads the trace
+    /// twice
+    #[arg(long, conflicts_with = "by_thread")]
+    pub(crate) by_endpoint: bool,
+
     /// Show when each method was on a stack: a bar for each of 32 equal parts of the
     /// trace
-    #[arg(long, conflicts_with = "by_thread")]
+    #[arg(long, conflicts_with_all = ["by_thread", "by_endpoint"])]
     pub(crate) when: bool,
 
     /// What a row stands for
@@ -191,6 +196,10 @@ pub(crate) struct TreeArgs {
     /// Turn the tree around: a method's children are its callers
     #[arg(long)]
     pub(crate) callers: bool,
+
+    /// Put the endpoints of requests above the roots. Reads the trace twice
+    #[arg(long)]
+    pub(crate) by_endpoint: bool,
 
     /// Follow the heaviest child while it has 80 % of its parent
     #[arg(long)]
@@ -249,6 +258,17 @@ pub(crate) struct ActivitiesArgs {
     /// /#17178/1/256, or another id; of several with one id the first, or the one with ID@START
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HttpArgs {
+    #[command(flatten)]
+    pub(crate) activities: ActivitiesArgs,
+
+    /// Only requests to this endpoint, such as 'GET /cart': the parts of their time, the
+    /// methods that ran for them, and the places at which they waited. Reads the trace twice
+    #[arg(long, value_name = "ENDPOINT", conflicts_with = "id")]
+    pub(crate) endpoint: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! Results of the reports of activities and of HTTP requests.
 
 use super::parts::{Parts, Stretch};
-use crate::model::ThreadSpan;
+use crate::model::{ThreadSpan, ThreadSpans};
 use crate::report::distribution::Spread;
 use crate::report::occurrence::Occurrence;
 use crate::report::requests::HttpPhases;
@@ -342,18 +342,13 @@ pub struct ActivityEvent {
 }
 
 impl ActivityLine {
-    /// Returns the times at which threads worked for the activity. The list is never empty, because
-    /// a filter without spans accepts everything.
-    pub fn spans(&self) -> Vec<ThreadSpan> {
+    /// Returns the times at which threads worked for the activity.
+    pub fn spans(&self) -> ThreadSpans {
         let span = |stretch: &Stretch| {
             let length = i64::try_from(stretch.duration_ns).unwrap_or(i64::MAX);
             let to = stretch.start_ns.saturating_add(length);
             Some(ThreadSpan::new(stretch.thread_id?, stretch.start_ns, to))
         };
-        let spans: Vec<ThreadSpan> = self.stretches.iter().filter_map(span).collect();
-        match spans.is_empty() {
-            true => vec![ThreadSpan::new(0, self.start_ns, self.start_ns)],
-            false => spans,
-        }
+        self.stretches.iter().filter_map(span).collect()
     }
 }

@@ -63,8 +63,25 @@ pub struct Activities {
     parts: Option<PartTracker>,
     /// Activity that the user chose; `None` if none is wanted.
     chosen: Option<ChosenActivity>,
+    /// Incoming requests that have ended; `None` unless a caller takes them.
+    request_spans: Option<Vec<RequestThreads>>,
     top: usize,
     used: u64,
+}
+
+/// Maximum number of spans of threads of an activity that a page shows.
+#[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
+const MAX_PAGE_SPANS: usize = 50;
+
+/// Incoming request that has ended.
+#[derive(Debug)]
+pub(crate) struct RequestThreads {
+    /// Direction and target, as in [`ActivityRow::name`].
+    pub(crate) label: TextHandle,
+    /// Start, in nanoseconds since the session's start.
+    pub(crate) start_nanos: i64,
+    /// Times in which threads worked for the request: thread, start, end.
+    pub(crate) threads: Vec<(ThreadHandle, i64, i64)>,
 }
 
 /// Open activity, without the members used for matching.
@@ -106,6 +123,7 @@ impl Default for Activities {
             twins: Twins::default(),
             parts: Some(PartTracker::default()),
             chosen: None,
+            request_spans: None,
             top: 10,
             used: 0,
         }
@@ -136,8 +154,20 @@ impl Activities {
         for view in [&mut self.all, &mut self.http].into_iter().flatten() {
             view.ended = Some(Vec::new());
         }
-        self.parts = self.parts.map(PartTracker::with_threads);
+        self.parts = self.parts.map(|parts| parts.with_threads(MAX_PAGE_SPANS));
         self
+    }
+
+    /// Keeps the times in which threads work for each incoming request.
+    pub(crate) fn with_request_spans(mut self) -> Activities {
+        self.request_spans = Some(Vec::new());
+        self.parts = self.parts.map(|parts| parts.with_threads(usize::MAX));
+        self
+    }
+
+    /// Returns the times in which threads worked for the incoming requests that have ended.
+    pub(crate) fn take_request_spans(&mut self) -> Vec<RequestThreads> {
+        self.request_spans.take().unwrap_or_default()
     }
 
     /// Returns the activities and the requests that have ended since the last call. Unfinished ones

@@ -2,7 +2,7 @@
 //! what its end adds to the view of requests.
 
 use super::view::{ActivitySite, OutgoingCalls, Slow, Wanted};
-use super::{Activities, Moment};
+use super::{Activities, Moment, RequestThreads};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{Hint, OpenActivityKey};
@@ -190,6 +190,12 @@ impl Activities {
         let outgoing = outgoing.unwrap_or_default();
         if request.facts.direction == Some("out") {
             self.count_call(request.around, label, slow.duration);
+        }
+        if request.facts.direction == Some("in")
+            && let Some(ended) = &mut self.request_spans
+        {
+            let threads = slow.threads.clone();
+            ended.push(RequestThreads { label, start_nanos: slow.start, threads });
         }
         let Some(http) = &mut self.http else { return };
         let phases = (outgoing.phases.requests > 0).then_some(outgoing.phases);

@@ -4,7 +4,7 @@ mod kinds;
 mod named_file;
 mod target;
 
-use crate::analysed::{Analysed, activity_spans};
+use crate::analysed::{Analysed, chosen_spans};
 use crate::analysis_options::AnalysisArgs;
 use crate::args::{ConvertArgs, UnitArg};
 use crate::context::Context;
@@ -49,9 +49,7 @@ pub(super) fn write(
     let mut trace = Analysed::new(context.open(&input)?)?;
     let file = trace.file.clone();
     let (mut options, kinds) = options(args, &targets);
-    if let Some(id) = &args.activity.id {
-        options.filter.spans = activity_spans(id, &input, context)?;
-    }
+    options.filter.spans = chosen_spans(&args.activity, &input, context)?;
     let wanted = options.kinds.clone();
     let (mut made, mut unused) = (Vec::<Pending>::new(), Vec::new());
     let mut lacks = None;

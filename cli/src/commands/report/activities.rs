@@ -92,7 +92,7 @@ pub(super) fn text(
 }
 
 /// Writes a table for each direction of requests, and one for other activities.
-fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
+pub(super) fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
     let (bad, faint, name) = (context.style.bad(), context.style.faint(), context.style.name());
     let mut groups: Vec<&[&ActivityRow]> =
         rows.chunk_by(|one, other| one.direction == other.direction).collect();
@@ -278,7 +278,7 @@ fn is_known(parts: &Parts) -> bool {
 }
 
 /// Writes the parts of each row's time in percent.
-fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
+pub(super) fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
     let name = context.style.name();
     let is_told =
         |row: &&ActivityRow| is_known(&row.parts) || !row.calls.is_empty() || row.sql_commands > 0;
@@ -330,7 +330,7 @@ fn phase_words(phase: HttpPhase) -> (&'static str, &'static str) {
 }
 
 /// Writes the phases of each row's outgoing requests in percent, and how many connections opened.
-fn phases_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
+pub(super) fn phases_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
     let name = context.style.name();
     if rows.iter().all(|row| row.phases.is_none()) {
         return Ok(());

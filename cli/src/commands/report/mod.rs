@@ -5,6 +5,7 @@ mod activities;
 mod alloc;
 mod contention;
 mod counters;
+mod endpoint;
 mod exceptions;
 mod gc;
 mod html;
@@ -45,10 +46,12 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
         Report::TopN(args) => {
             let mut asked = sample_options(args, &args.own.activity);
             asked.options.keeps_when = args.own.when;
+            asked.is_by_endpoint = args.own.by_endpoint;
             show(top_options(&args.own), asked, context, samples::top)
         }
         Report::Tree(args) => {
-            let asked = sample_options(args, &args.own.activity);
+            let mut asked = sample_options(args, &args.own.activity);
+            asked.is_by_endpoint = args.own.by_endpoint;
             show(tree_options(&args.own), asked, context, samples::tree)
         }
         Report::Threads(args) => {
@@ -82,8 +85,14 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
             show(activities_of(&args.own), Asked::from_args(args), context, text)
         }
         Report::Http(args) => {
-            let text = with(&args.own, activities::text);
-            show(requests_of(&args.own), Asked::from_args(args), context, text)
+            let asked = Asked::from_args(args);
+            match &args.own.endpoint {
+                Some(endpoint) => endpoint::run(endpoint, &args.own.activities, asked, context),
+                None => {
+                    let text = with(&args.own.activities, activities::text);
+                    show(requests_of(&args.own.activities), asked, context, text)
+                }
+            }
         }
         Report::Sql(args) => show_rows::<Sql, _>(args, context, sql::text),
         Report::Logs(args) => logs::run(&args.own, Asked::from_args(args), context),
@@ -94,14 +103,14 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
 }
 
 /// Returns the options of sample reports: frames of the recorder are folded into one row, and only
-/// samples of the activity given with `--id` count.
+/// samples of the activity or endpoint that the user chose count.
 fn sample_options<'a, O: Args, C: Args + AnalysisArgs>(
     args: &'a ReportArgs<O, C>,
     activity: &'a ActivityArg,
 ) -> Asked<'a> {
     let mut asked = Asked::from_args(args);
     asked.options.folding.is_recording = true;
-    asked.activity = activity.id.as_deref();
+    asked.activity = Some(activity);
     asked
 }
 

@@ -1,9 +1,9 @@
 //! Runs any report: reads the trace once, writes JSON or text, and warns with advice what to record
 //! if the trace has nothing for the report.
 
-use crate::analysed::{Analysed, activity_spans};
+use crate::analysed::{Analysed, chosen_spans, endpoint_spans};
 use crate::analysis_options::AnalysisArgs;
-use crate::args::{InputArgs, ReportArgs, RowsArg};
+use crate::args::{ActivityArg, InputArgs, ReportArgs, RowsArg};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -20,11 +20,13 @@ use std::io;
 
 /// Options that all reports have.
 pub(super) struct Asked<'a> {
-    input: &'a InputArgs,
+    pub(super) input: &'a InputArgs,
     pub(super) options: AnalysisOptions,
     counted: &'a dyn AnalysisArgs,
-    /// Id of the activity to which samples are limited.
-    pub(super) activity: Option<&'a str>,
+    /// Activity or endpoint to which samples are limited.
+    pub(super) activity: Option<&'a ActivityArg>,
+    /// Whether samples are told apart by endpoint.
+    pub(super) is_by_endpoint: bool,
     pub(super) form: Form,
 }
 
@@ -50,6 +52,7 @@ impl<'a> Asked<'a> {
             options: args.counted.options(),
             counted: &args.counted,
             activity: None,
+            is_by_endpoint: false,
             form: if args.form.json { Form::AlwaysJson } else { Form::Text },
         }
     }
@@ -113,8 +116,11 @@ pub(super) fn show_in_steps<R: Report>(
 where
     R::Output: Serialize,
 {
-    if let Some(id) = asked.activity {
-        asked.options.filter.spans = activity_spans(id, asked.input, context)?;
+    if let Some(activity) = asked.activity {
+        asked.options.filter.spans = chosen_spans(activity, asked.input, context)?;
+    }
+    if asked.is_by_endpoint {
+        asked.options.endpoints = Some(endpoint_spans(asked.input, context)?);
     }
     let mut trace = Analysed::new(context.open(asked.input)?)?;
     let mut pass = ReportPass::with_options(report, asked.options);

@@ -21,6 +21,7 @@ pub(super) fn top_options(args: &TopNArgs) -> TopNOptions {
     options.count = args.rows.number;
     options.is_inclusive = args.inclusive;
     options.is_by_thread = args.by_thread;
+    options.is_by_endpoint = args.by_endpoint;
     options.group_by = match args.by {
         GroupByArg::Method => GroupBy::Method,
         GroupByArg::Module => GroupBy::Module,
@@ -36,6 +37,7 @@ pub(super) fn tree_options(args: &TreeArgs) -> TreeOptions {
     options.is_callers = args.callers;
     options.min_percent = args.min;
     options.is_hot_path = args.hot_path;
+    options.is_by_endpoint = args.by_endpoint;
     options
 }
 
@@ -60,24 +62,20 @@ fn summary(samples: u64, total_ns: u64, period_ns: u64, clock: SampleClock) -> S
 
 pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
-    if top.threads.is_empty() {
+    let parts = parts_of(top);
+    if parts.is_empty() {
         rows(&top.methods, context).write(context)?;
     }
     // With very many threads, each table has its own layout, so that only one is held in memory.
-    let layout = (1..=MAX_ALIKE_THREADS).contains(&top.threads.len()).then(|| {
-        let tables = top.threads.iter().map(|thread| rows(&thread.methods, context));
+    let layout = (1..=MAX_ALIKE_PARTS).contains(&parts.len()).then(|| {
+        let tables = parts.iter().map(|(_, methods)| rows(methods, context));
         layout_of(&tables.collect::<Vec<_>>(), context)
     });
-    for thread in &top.threads {
-        let share = units::share(thread.total_ns, top.total_ns);
-        let head = format!(
-            "{}: {}, {share} of all",
-            printable(&thread.thread),
-            units::counted(thread.samples, "sample")
-        );
+    for (head, methods) in parts {
         writeln!(context.out.buffer(), "{}", strong.over(head))?;
-        let table = rows(&thread.methods, context);
+        let table = rows(methods, context);
         match &layout {
+            _ if methods.is_empty() => {}
             Some(layout) => table.write_in(layout, context)?,
             None => table.write(context)?,
         }
@@ -95,12 +93,33 @@ pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
     guesses(top.guessed_frames, context)
 }
 
-/// Maximum number of threads whose tables are laid out with the same columns.
-const MAX_ALIKE_THREADS: usize = 256;
+/// Maximum number of threads or endpoints whose tables are laid out with the same columns.
+const MAX_ALIKE_PARTS: usize = 256;
+
+/// Returns the headings and rows of the threads or endpoints that are shown separately.
+fn parts_of(top: &TopN) -> Vec<(String, &[MethodRow])> {
+    let head = |name: &str, samples: u64, nanos: u64| {
+        let share = units::share(nanos, top.total_ns);
+        format!("{}: {}, {share} of all", printable(name), units::counted(samples, "sample"))
+    };
+    let threads = top.threads.iter().map(|thread| {
+        (head(&thread.thread, thread.samples, thread.total_ns), thread.methods.as_slice())
+    });
+    let endpoints = top.endpoints.iter().map(|row| {
+        let name = row.endpoint.as_deref().unwrap_or("(no request)");
+        let mut head = head(name, row.samples, row.total_ns);
+        // Outside of requests, idle threads wait.
+        if row.endpoint.is_some() && row.waiting_ns > 0 && top.state == CountedStates::Running {
+            head = format!("{head}; {} ms waiting left out", ms(row.waiting_ns));
+        }
+        (head, row.methods.as_slice())
+    });
+    threads.chain(endpoints).collect()
+}
 
 /// Explains rows without names, if there are any.
 fn nameless(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
-    let mut rows = top.methods.iter().chain(top.threads.iter().flat_map(|thread| &thread.methods));
+    let mut rows = top.methods.iter().chain(parts_of(top).into_iter().flat_map(|(_, rows)| rows));
     if rows.all(|row| row.addresses < 2) {
         return Ok(());
     }
@@ -140,7 +159,7 @@ const FEW_CELLS: usize = 16;
 /// Minimum width of a terminal that is not narrow, in characters.
 const MIN_WIDE_COLUMNS: usize = 100;
 
-fn rows(rows: &[MethodRow], context: &Context<'_>) -> Table {
+pub(super) fn rows(rows: &[MethodRow], context: &Context<'_>) -> Table {
     let has_when = rows.iter().any(|row| !row.when.is_empty());
     let is_narrow = context.table_width().is_some_and(|width| width < MIN_WIDE_COLUMNS);
     let cells = if is_narrow { FEW_CELLS } else { MANY_CELLS };

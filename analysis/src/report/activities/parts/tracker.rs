@@ -22,9 +22,6 @@ const MAX_CARRIERS: usize = 256;
 /// Maximum number of pauses that are kept for the time line of the requested activity.
 const MAX_PAUSES: usize = 10_000;
 
-/// Maximum number of spans of threads that are listed for one activity.
-const MAX_THREAD_SPANS: usize = 50;
-
 /// Minimum time between two events of a thread for which their stacks are compared, in nanoseconds.
 const MIN_AWAY_NANOS: i64 = 1_000_000;
 
@@ -47,8 +44,8 @@ pub(crate) struct PartTracker {
     wanted: Option<u64>,
     wanted_pauses: Vec<(i64, i64)>,
     line: Vec<LinePart>,
-    /// Whether the spans of threads are kept for every activity.
-    keeps_threads: bool,
+    /// Maximum number of spans of threads that are kept for every activity.
+    max_threads: usize,
     /// Time line of the activity that stopped last.
     threads_of_last: Vec<LinePart>,
 }
@@ -59,9 +56,9 @@ impl PartTracker {
         self.is_sampled
     }
 
-    /// Keeps the spans of threads for every activity.
-    pub(crate) fn with_threads(self) -> PartTracker {
-        PartTracker { keeps_threads: true, ..self }
+    /// Keeps up to `max` spans of threads for every activity.
+    pub(crate) fn with_threads(self, max: usize) -> PartTracker {
+        PartTracker { max_threads: max, ..self }
     }
 
     /// Returns the spans in which threads worked for the activity that stopped last, if they are
@@ -74,7 +71,7 @@ impl PartTracker {
                 spans.last_mut().filter(|(last, _, to)| *last == thread && *to == part.from.nanos);
             if let Some((_, _, to)) = joined {
                 *to = part.to.nanos;
-            } else if spans.len() < MAX_THREAD_SPANS {
+            } else if spans.len() < self.max_threads {
                 spans.push((thread, part.from.nanos, part.to.nanos));
             } else {
                 break;
@@ -422,7 +419,7 @@ impl PartTracker {
             self.wanted = Some(number);
             account.line = Some(Vec::new());
         }
-        if self.keeps_threads {
+        if self.max_threads > 0 {
             account.line.get_or_insert_default();
         }
         self.accounts.insert(number, account);

@@ -1,0 +1,163 @@
+//! Times in which threads worked for activities, and for the requests to each endpoint.
+
+use std::collections::BTreeMap;
+
+/// Maximum number of spans before a time that are searched for one around it: requests of a program
+/// to itself may be inside each other.
+const MAX_SEARCHED_SPANS: usize = 32;
+
+/// A time in which a thread worked for an activity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ThreadSpan {
+    /// OS id of the thread.
+    pub thread_id: u64,
+    /// Start, in nanoseconds since the session's start.
+    pub from_nanos: i64,
+    /// End, in nanoseconds since the session's start. The end itself is not included.
+    pub to_nanos: i64,
+}
+
+impl ThreadSpan {
+    /// Creates the span of a thread from one time up to another.
+    pub fn new(thread_id: u64, from_nanos: i64, to_nanos: i64) -> ThreadSpan {
+        ThreadSpan { thread_id, from_nanos, to_nanos }
+    }
+
+    fn is_around(&self, thread_id: u64, nanos: i64) -> bool {
+        self.thread_id == thread_id && self.from_nanos <= nanos && nanos < self.to_nanos
+    }
+}
+
+/// Spans of threads, by thread and time. The spans of one thread do not overlap; they are joined
+/// where the collected ones do.
+///
+/// ```
+/// use nettrace_analysis::model::{ThreadSpan, ThreadSpans};
+///
+/// let spans = [ThreadSpan::new(7, 20, 40), ThreadSpan::new(7, 10, 30), ThreadSpan::new(3, 15, 25)];
+/// let spans: ThreadSpans = spans.into_iter().collect();
+/// assert_eq!(spans.as_slice(), [ThreadSpan::new(3, 15, 25), ThreadSpan::new(7, 10, 40)]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ThreadSpans(Vec<ThreadSpan>);
+
+impl FromIterator<ThreadSpan> for ThreadSpans {
+    fn from_iter<I: IntoIterator<Item = ThreadSpan>>(spans: I) -> ThreadSpans {
+        let mut sorted: Vec<ThreadSpan> = spans.into_iter().collect();
+        sorted.sort_unstable_by_key(|span| (span.thread_id, span.from_nanos, span.to_nanos));
+        let mut joined: Vec<ThreadSpan> = Vec::new();
+        for span in sorted.into_iter().filter(|span| span.from_nanos < span.to_nanos) {
+            match joined.last_mut() {
+                Some(last)
+                    if last.thread_id == span.thread_id && span.from_nanos <= last.to_nanos =>
+                {
+                    last.to_nanos = last.to_nanos.max(span.to_nanos);
+                }
+                _ => joined.push(span),
+            }
+        }
+        ThreadSpans(joined)
+    }
+}
+
+impl ThreadSpans {
+    /// Returns the spans, sorted by thread and time.
+    pub fn as_slice(&self) -> &[ThreadSpan] {
+        &self.0
+    }
+
+    /// Returns whether a span of the thread overlaps the time from `first` to `last`.
+    pub(super) fn overlap(&self, thread_id: u64, first: i64, last: i64) -> bool {
+        let before = |span: &ThreadSpan| (span.thread_id, span.to_nanos) <= (thread_id, first);
+        let next = self.0.get(self.0.partition_point(before));
+        next.is_some_and(|span| span.thread_id == thread_id && span.from_nanos <= last)
+    }
+}
+
+/// Times in which threads worked for incoming requests, by the endpoint of the request.
+/// [`RequestSpans`](crate::report::RequestSpans) computes them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EndpointSpans {
+    /// Endpoints, sorted, such as `GET /cart`.
+    names: Vec<String>,
+    /// Spans with the indices of their endpoints, sorted by thread and time. Of two spans with one
+    /// start, that of the request which began first comes first.
+    spans: Vec<(ThreadSpan, u32)>,
+}
+
+impl EndpointSpans {
+    /// Sorts spans of requests. Each has the start of the request and its endpoint.
+    pub(crate) fn new(spans: Vec<(ThreadSpan, i64, String)>) -> EndpointSpans {
+        let mut places: BTreeMap<&str, u32> =
+            spans.iter().map(|(_, _, name)| (name.as_str(), 0)).collect();
+        (0..).zip(places.values_mut()).for_each(|(next, place)| *place = next);
+        let names = places.keys().map(|name| (*name).to_owned()).collect();
+        let numbered = spans
+            .iter()
+            .filter_map(|(span, begun, name)| Some((*span, *begun, *places.get(name.as_str())?)));
+        let mut numbered: Vec<(ThreadSpan, i64, u32)> = numbered.collect();
+        numbered.sort_by_key(|(span, begun, _)| (span.thread_id, span.from_nanos, *begun));
+        let spans = numbered.into_iter().map(|(span, _, endpoint)| (span, endpoint)).collect();
+        EndpointSpans { names, spans }
+    }
+
+    /// Returns the endpoints, sorted by name.
+    pub fn endpoints(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns the spans of all requests to an endpoint, such as `GET /cart`. `None` if no request
+    /// to it ended.
+    pub fn spans_of(&self, endpoint: &str) -> Option<ThreadSpans> {
+        let wanted = self.names.iter().position(|name| name == endpoint)?;
+        let of_it = self.spans.iter().filter(|(_, at)| *at as usize == wanted);
+        Some(of_it.map(|(span, _)| *span).collect())
+    }
+
+    /// Returns the index in [`EndpointSpans::endpoints`] of the request that a thread worked for at
+    /// a time. Of requests inside each other, it is the innermost.
+    pub(crate) fn at(&self, thread_id: u64, nanos: i64) -> Option<u32> {
+        let begun =
+            |(span, _): &(ThreadSpan, u32)| (span.thread_id, span.from_nanos) <= (thread_id, nanos);
+        let begun = self.spans.get(..self.spans.partition_point(begun))?;
+        let mut newest = begun.iter().rev().take(MAX_SEARCHED_SPANS);
+        newest.find(|(span, _)| span.is_around(thread_id, nanos)).map(|(_, endpoint)| *endpoint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_of_threads_overlap_times_of_their_own_thread() {
+        let spans = [(7, 10, 20), (7, 15, 30), (9, 5, 6), (7, 40, 50), (9, 8, 8)];
+        let spans = spans.map(|(thread, from, to)| ThreadSpan::new(thread, from, to));
+        let spans: ThreadSpans = spans.into_iter().collect();
+        assert_eq!(spans.as_slice().len(), 3);
+        let at = |thread, nanos| spans.overlap(thread, nanos, nanos);
+        assert!(at(7, 10) && at(7, 29) && at(7, 40) && at(9, 5));
+        assert!(!at(7, 9) && !at(7, 30) && !at(7, 50) && !at(9, 6) && !at(8, 15));
+        assert!(spans.overlap(7, 0, 10) && spans.overlap(7, 30, 40) && !spans.overlap(7, 30, 39));
+    }
+
+    #[test]
+    fn the_innermost_request_counts() {
+        let span = |thread, from, to, begun, name: &str| {
+            (ThreadSpan::new(thread, from, to), begun, name.to_owned())
+        };
+        // The program serves its own call on another thread, so both requests have that thread.
+        let spans = EndpointSpans::new(vec![
+            span(1, 0, 100, 0, "GET /outer"),
+            span(2, 20, 30, 20, "GET /inner"),
+            span(2, 20, 60, 0, "GET /outer"),
+        ]);
+        assert_eq!(spans.endpoints(), ["GET /inner", "GET /outer"]);
+        let at = |thread, nanos| spans.at(thread, nanos);
+        assert_eq!([at(1, 50), at(2, 25), at(2, 40)], [Some(1), Some(0), Some(1)]);
+        assert_eq!([at(1, 100), at(2, 19), at(3, 50)], [None; 3]);
+        assert_eq!(spans.spans_of("GET /outer").map(|spans| spans.as_slice().len()), Some(2));
+        assert_eq!(spans.spans_of("GET /other"), None);
+    }
+}

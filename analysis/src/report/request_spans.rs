@@ -1,0 +1,72 @@
+//! The times in which threads worked for incoming requests, by endpoint.
+
+use super::activities::Activities;
+use super::contract::{Moment, Recording, Report};
+use crate::model::{EndpointSpans, Model, Resolved, ThreadSpan};
+use nettrace_parser::Event;
+
+/// Computes the [`EndpointSpans`] of a trace. Further passes limit their samples to one endpoint with
+/// them ([`Filter::spans`](crate::Filter::spans)), or tell samples apart by endpoint
+/// ([`AnalysisOptions::endpoints`](crate::AnalysisOptions::endpoints)). Memory grows with the
+/// number of requests.
+///
+/// Requests that did not end in the trace, and those whose stops cannot be told apart, have no
+/// spans.
+///
+/// ```
+/// use nettrace_analysis::report::{ReportPass, RequestSpans};
+/// use nettrace_parser::Reader;
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut pass = ReportPass::new(RequestSpans::default());
+/// pass.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+/// assert_eq!(pass.finish().output.spans_of("GET /cart"), None);
+/// # Ok::<(), nettrace_analysis::AnalysisError>(())
+/// ```
+#[derive(Debug)]
+pub struct RequestSpans {
+    requests: Activities,
+}
+
+impl Default for RequestSpans {
+    fn default() -> RequestSpans {
+        let requests = Activities::default().top(0).only_http();
+        RequestSpans { requests: requests.with_request_spans() }
+    }
+}
+
+impl Report for RequestSpans {
+    type Output = EndpointSpans;
+
+    const NAME: &'static str = "request-spans";
+    const ABOUT: &'static str = "Times in which threads worked for requests, by endpoint";
+    const RECORD: &'static [Recording] = Activities::RECORD;
+
+    fn top(self, _rows: usize) -> RequestSpans {
+        self
+    }
+
+    fn wants(&self, event: &Event<'_>) -> bool {
+        self.requests.wants(event)
+    }
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        self.requests.event(event, moment, model)
+    }
+
+    fn finish(mut self, resolved: &Resolved<'_>) -> EndpointSpans {
+        let model = resolved.model();
+        let mut spans = Vec::new();
+        for request in self.requests.take_request_spans() {
+            let label = model.texts().get(request.label);
+            let endpoint = label.strip_prefix("in ").unwrap_or(label);
+            for (thread, from, to) in request.threads {
+                let Some(id) = model.thread(thread).and_then(|row| row.os_thread_id) else {
+                    continue;
+                };
+                let span = ThreadSpan::new(id, from, to);
+                spans.push((span, request.start_nanos, endpoint.to_owned()));
+            }
+        }
+        EndpointSpans::new(spans)
+    }
+}
