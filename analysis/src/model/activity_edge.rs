@@ -262,8 +262,7 @@ fn logged_id(event: &Event<'_>) -> Option<ActivityId> {
         return None;
     }
     let (mut id, mut factory) = (None, None);
-    let mut fields = event.fields();
-    while let Some(field) = fields.next() {
+    for field in event.fields() {
         match field.name() {
             "ID" => id = field.value.ok()?.as_i64(),
             "FactoryID" => factory = field.value.ok()?.as_i64(),
