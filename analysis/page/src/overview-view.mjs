@@ -42,6 +42,8 @@ const PLACES = {
   requests: { view: 'requests' },
   failed_requests: { view: 'requests' },
   slow_call: { view: 'requests' },
+  call_phase: { view: 'requests' },
+  needless_connections: { view: 'requests' },
   repeated_query: { view: 'requests' },
   failed_activities: { view: 'requests' },
   slow_activity: { view: 'requests' },

@@ -8,6 +8,7 @@ const MAX_SEARCHED_SPANS: usize = 32;
 
 /// A time in which a thread worked for an activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ThreadSpan {
     /// OS id of the thread.
@@ -78,6 +79,7 @@ impl ThreadSpans {
 /// Times in which threads worked for incoming requests, by the endpoint of the request.
 /// [`RequestSpans`](crate::report::RequestSpans) computes them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct EndpointSpans {
     /// Endpoints, sorted, such as `GET /cart`.
     names: Vec<String>,
