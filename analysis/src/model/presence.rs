@@ -41,9 +41,10 @@ impl CellRange {
         touches
     }
 
-    /// Returns the range in cells of twice the width.
+    /// Returns the range in cells of twice the width. Halves are rounded to the even number, so that
+    /// each range gets empty in the end, and widening ends however many stacks there are.
     fn widened(self) -> CellRange {
-        let half = |cell: u32| cell.saturating_add(1) / 2;
+        let half = |cell: u32| (cell / 2).saturating_add(cell & (cell >> 1) & 1);
         CellRange { begin: half(self.begin), end: half(self.end) }
     }
 }
@@ -162,6 +163,15 @@ mod tests {
         assert!(presence.ranges <= MAX_RANGES);
         let millis = millis(&presence, &[1]);
         assert!((1_000_000..=1_400_000).contains(&millis), "{millis}");
+    }
+
+    #[test]
+    fn more_stacks_at_one_time_than_ranges_are_kept_end_in_none() {
+        let mut presence = Presence::default();
+        for stack in 0..300_000 {
+            presence.add(StackHandle(stack), Mode::External, 0, 1_000_000);
+        }
+        assert!(presence.ranges <= MAX_RANGES);
     }
 
     #[test]
