@@ -9,6 +9,9 @@ use std::collections::HashMap;
 /// Maximum number of hosts whose connections are counted.
 const MAX_HOSTS: usize = 10_000;
 
+/// Maximum length of a host's name with scheme and port that is counted, in bytes.
+const MAX_HOST_BYTES: usize = 512;
+
 /// Time for which a connection that is not used stays open by default, in nanoseconds.
 const IDLE_TIMEOUT_NANOS: i64 = 60_000_000_000;
 
@@ -45,6 +48,9 @@ impl Connections {
     /// Notes that a request to a target, such as `https://host:8443/items`, has started.
     pub(crate) fn start(&mut self, target: &str, nanos: i64) -> ConnectionUse {
         let name = host_of(target);
+        if name.len() > MAX_HOST_BYTES {
+            return ConnectionUse::default();
+        }
         if self.0.len() >= MAX_HOSTS && !self.0.contains_key(name) {
             return ConnectionUse::default();
         }
@@ -127,6 +133,14 @@ mod tests {
         used.iter().for_each(|one| connections.stop(one, SECOND));
         assert!(connections.start(TARGET, 2 * SECOND).was_free);
         assert!(!connections.start("http://shop:5001/items", 2 * SECOND).was_free);
+    }
+
+    #[test]
+    fn a_host_with_an_endless_name_is_not_kept() {
+        let mut connections = Connections::default();
+        let mut used = connections.start(&format!("http://{}/", "a".repeat(1 << 20)), 0);
+        connections.opens(&mut used);
+        assert_eq!((used, connections.0.len()), (ConnectionUse::default(), 0));
     }
 
     #[test]
