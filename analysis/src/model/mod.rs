@@ -39,6 +39,7 @@ mod names;
 mod names_so_far;
 mod native_images;
 mod overlaps;
+mod path_forms;
 mod pattern;
 mod perf_map;
 mod presence;
@@ -75,8 +76,6 @@ mod weights;
 mod when;
 
 use about::About;
-use activity_id::ActivityId;
-use activity_path::{ActivityPath, PathForm};
 pub(crate) use assemblies::{Assembly, Domain, is_core};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
 pub use code_file::CodeFile;
@@ -200,9 +199,6 @@ pub struct Process {
     loses_numbers: bool,
 }
 
-/// First major version of .NET that loses numbers of paths.
-const LOSES_NUMBERS_SINCE: u32 = 10;
-
 /// First major version of .NET in which events name the owners of locks by managed ids.
 const MANAGED_OWNERS_SINCE: u32 = 11;
 
@@ -213,15 +209,6 @@ impl Process {
     /// Returns whether events about waits for locks name owners by managed ids instead of OS ids.
     pub(crate) fn has_managed_owners(&self) -> bool {
         self.runtime.is_some_and(|runtime| runtime.version[0] >= MANAGED_OWNERS_SINCE)
-    }
-
-    /// Returns how the runtime writes the paths in activity ids, as far as it is known.
-    fn path_form(&self) -> PathForm {
-        let is_new = |runtime: RuntimeVersion| runtime.version[0] >= LOSES_NUMBERS_SINCE;
-        match self.loses_numbers || self.runtime.is_some_and(is_new) {
-            true => PathForm::LosesNumbers,
-            false => PathForm::Complete,
-        }
     }
 
     /// Returns the managed id and the OS id of threads that were created in the trace.
@@ -323,31 +310,6 @@ impl Model {
             KnownProvider::UniversalSystem | KnownProvider::EventPipe => true,
             _ => About::from_event(event).is_some(),
         }
-    }
-
-    /// Notes whether the activity id of an event shows that the runtime loses numbers of paths.
-    fn learn_path_form(&mut self, process: ProcessHandle, event: &Event<'_>) {
-        let Some(row) = self.processes.get_mut(process.index()) else { return };
-        if row.path_form() == PathForm::LosesNumbers {
-            return;
-        }
-        let path = ActivityId::of_event(event).and_then(|id| id.path());
-        row.loses_numbers = path.is_some_and(ActivityPath::shows_lost_number);
-    }
-
-    /// Returns how the process of a thread writes the paths in activity ids, as far as it is known.
-    pub(crate) fn path_form(&self, thread: ThreadHandle) -> PathForm {
-        let process = self.thread(thread).map(|row| row.process);
-        let process = process.and_then(|process| self.processes.get(process.index()));
-        process.map_or(PathForm::Complete, Process::path_form)
-    }
-
-    /// Returns the text of an activity's id.
-    pub(crate) fn id_text(&self, id: &ActivityId) -> String {
-        let owner = id.path().map(ActivityPath::owner);
-        let process = owner.and_then(|owner| self.handle_of(Some(owner.into())));
-        let process = process.and_then(|process| self.processes.get(process.index()));
-        id.text(process.map_or(PathForm::Complete, Process::path_form))
     }
 
     /// Returns whether an event that lists a method reports nothing new.
