@@ -53,9 +53,9 @@ impl TraceCalls {
         calls
     }
 
-    /// Returns the own time of methods that `is_lacking` accepts, by the nearest caller that it does
-    /// not accept. Methods are frames that `is_method` accepts; a method whose time is not all below
-    /// such a caller is left out.
+    /// Returns the own time of methods that `is_lacking` accepts, by the nearest caller that it
+    /// rejects. Methods are frames that `is_method` accepts. Methods with time below no such caller
+    /// are left out.
     pub(super) fn by_nearest_caller(
         &self,
         is_method: &dyn Fn(&Frame) -> bool,

@@ -504,8 +504,8 @@ fn own_place<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> Option<&'r A
     own.or_else(|| frames().find(|frame| frame.is_handler)).or_else(|| frames().next())
 }
 
-/// Returns the name by which a method is the same in other traces. The runtime numbers the methods
-/// that are compiled around handlers, so these are named after their endpoints.
+/// Returns the name by which a method is the same in other traces: for a handler, whose own name is
+/// a number of the runtime, the endpoint.
 fn name_of(frame: &Frame) -> &str {
     frame.endpoint.as_deref().filter(|_| frame.is_handler).unwrap_or(&frame.text)
 }

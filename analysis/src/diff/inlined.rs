@@ -15,8 +15,7 @@ const MIN_GAINED: f64 = 0.5;
 /// A few callers may be compiled without it being inlined, such as before they are optimized.
 const MAX_LEFT: f64 = 0.05;
 
-/// Nanoseconds of methods by the name of the method, then of the nearest caller that both sides
-/// have.
+/// Nanoseconds by name of a method, then by name of its nearest caller on both sides.
 pub(super) type ByCaller<'t> = BTreeMap<&'t str, BTreeMap<&'t str, u64>>;
 
 /// Returns the names of the methods that one side has inlined into callers.

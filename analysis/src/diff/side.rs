@@ -38,8 +38,8 @@ type Rows = BTreeMap<DiffKey, Measured>;
 /// The traces of one side, and their divisors.
 pub(super) struct SideTraces<'f> {
     pub(super) traces: &'f [MeasuredTrace],
-    /// Rows of each trace. Methods of a module that has no names on one side are one row, and
-    /// methods that the other side has inlined are part of their callers.
+    /// Rows of each trace. A module without names on one side is one row. A method that the other
+    /// side has inlined is part of its callers.
     rows: Vec<Cow<'f, Rows>>,
     per: Per,
     units: BTreeMap<&'f str, &'f str>,

@@ -125,8 +125,8 @@ facts! {
             rethrown_without_event: Option<Number>,
             /// Exceptions a second; `None` below 10.
             rate: Option<Number>,
-            /// Time of throwing and catching in percent of the running time or, if samples do not
-            /// show it, of the time; `None` below 5 %.
+            /// Time of throwing and catching in percent of the running time, or of the trace if only
+            /// events show it. `None` below 5 %.
             throwing: Option<Number>,
             /// Number of exceptions of the most frequent type.
             of_type: Number,
@@ -253,8 +253,8 @@ facts! {
             threads: Number,
             /// Time for which threads spun to take the lock before they waited, if it is long.
             spun: Option<Number>,
-            /// Share of the running time that the method or the lock's holder has, in percent, if
-            /// most of it is theirs.
+            /// Running time of the method or of the lock's holder, in percent of all running time;
+            /// `None` if another method runs most.
             running: Option<Number>,
         }
         about {
@@ -277,8 +277,8 @@ facts! {
             held: Option<Number>,
             /// Time for which threads spun to take the lock before they waited, if it is long.
             spun: Option<Number>,
-            /// Share of the running time that the method or the lock's holder has, in percent, if
-            /// most of it is theirs.
+            /// Running time of the method or of the lock's holder, in percent of all running time;
+            /// `None` if another method runs most.
             running: Option<Number>,
         }
         about {
