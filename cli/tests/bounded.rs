@@ -21,7 +21,7 @@ const SPACE_512_MIB: &str = "ulimit -v 524288";
 /// Starts a shell script with the command as `$0` and `$@`.
 fn spawned(script: &str, args: &[&str], input: Option<&str>) -> Child {
     let mut command = Command::new("sh");
-    command.args(["-c", script, env!("CARGO_BIN_EXE_nettrace")]).args(args);
+    command.args(["-c", script]).arg(common::program()).args(args);
     let stdin = input.map_or(Stdio::null(), |path| File::open(path).unwrap().into());
     command.current_dir(common::top()).stdin(stdin);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -120,30 +120,6 @@ fn ended(mut stream: Stream) -> Vec<u8> {
     stream.bytes
 }
 
-// These streams are ten times as large as the shared hostile traces. Writing the whole output would
-// take minutes.
-#[test]
-fn ten_times_as_hostile_traces_stay_within_the_same_bounds_however_they_are_read() {
-    let streams = [
-        ("long-name-10", long_name(100_000, 5_000_000), &[][..]),
-        ("deep-10", deep_stack(50_000, 40_960), &["--stacks"][..]),
-        ("labels-10", long_labels(3000, 50_000), &[]),
-        ("nothing-10", arrays_of_nothing(100_000), &[]),
-    ];
-    for (name, bytes, more) in streams {
-        let path = file(&format!("{name}.nettrace"), &bytes);
-        let events = [&["events", "--format", "ndjson"], more].concat();
-        let one = begun(&[&events[..], &["--threads", "1", &path]].concat(), None);
-        assert_eq!(one.0, 8_000_000, "{name}");
-        for way in [&["--threads", "2"][..], &["--threads", "4"], &["--no-mmap"]] {
-            let several = begun(&[&events[..], way, &[&path]].concat(), None);
-            assert_eq!(several, one, "{name} {way:?}");
-        }
-        let piped = begun(&[&events[..], &["-"]].concat(), Some(&path));
-        assert_eq!(piped, one, "{name} from standard input");
-    }
-}
-
 /// Creates events of a provider whose name has this many characters.
 fn long_name(events: u32, characters: usize) -> Vec<u8> {
     let mut stream = stream_of(Version::V4, &"n".repeat(characters), 7, vec![]);
@@ -207,32 +183,10 @@ fn deep_stack(events: u32, frames: u64) -> Vec<u8> {
 }
 
 #[test]
-fn stacks_that_become_much_are_written_within_bounds_however_they_are_read() {
-    let events = cases(800).min(2400);
-    let path = file("deep.nettrace", &deep_stack(events, 8000));
-    // Each takes a few seconds.
-    let ways: [(&str, &[&[&str]]); 2] = [
-        ("ndjson", &[&["--threads", "2"], &["--threads", "4"], &["--no-mmap"]]),
-        ("csv", &[&["--threads", "2"]]),
-    ];
-    for (format, ways) in ways {
-        let command = ["events", "--format", format, "--stacks"];
-        let one = written(&[&command[..], &["--threads", "1", &path]].concat(), None);
-        assert!(one.0 > events as usize * 8000 * 10, "{format}: {} bytes", one.0);
-        for more in ways {
-            let several = written(&[&command[..], *more, &[&path]].concat(), None);
-            assert_eq!(several, one, "{format} {more:?}");
-        }
-        let piped = written(&[&command[..], &["-"]].concat(), Some(&path));
-        assert_eq!(piped, one, "{format} from standard input");
-    }
-}
-
-#[test]
 fn an_output_out_of_all_proportion_to_its_trace_is_noted() {
     let path = file("repeated.nettrace", &deep_stack(1000, 8000));
     for (args, is_noted) in [(&["--stacks"][..], true), (&[], false)] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_nettrace"));
+        let mut command = Command::new(common::program());
         command.args(["events", "--format", "csv"]).args(args).arg(&path);
         let output = command.stdout(Stdio::null()).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -263,38 +217,6 @@ fn samples(threads: u32, are_shared: bool) -> Vec<u8> {
         stream.event_block(&EventBlock::new([row(1), row(2)]));
     }
     ended(stream)
-}
-
-#[test]
-fn call_trees_have_a_budget_beyond_which_calls_are_counted_as_deeper() {
-    let shared = file("shared-deep.nettrace", &samples(200, true));
-    let own = file("own-deep.nettrace", &samples(180, false));
-    for format in ["cpuprofile", "firefox"] {
-        let profile = within(&["convert", "--format", format, "-o", "-", &shared]);
-        assert!(profile.contains("\"(deeper)\""), "{format}");
-        serde_json::from_str::<serde_json::Value>(&profile).unwrap();
-    }
-    let graph = within(&["convert", "--format", "svg", "--by-thread", "-o", "-", &shared]);
-    assert!(graph.contains("<title>(deeper) "));
-    let tree = within(&["report", "tree", "--min", "0", "--json", &own]);
-    let tree: serde_json::Value = serde_json::from_str(&tree).unwrap();
-    let (deeper, all) = (tree["deeper_samples"].int(), tree["samples"].int());
-    assert!(0 < deeper && deeper <= all && all == 360, "{deeper} of {all}");
-    let nodes = tree["nodes"].list();
-    let of_roots: u64 = nodes
-        .iter()
-        .filter(|node| node["depth"] == 0)
-        .map(|node| node["total_samples"].int())
-        .sum();
-    let ends: u64 = nodes.iter().map(|node| node["self_samples"].int()).sum();
-    assert_eq!((of_roots, ends), (all, all), "nothing is missing from the sums");
-    let is_deeper = |node: &&serde_json::Value| node["name"] == "(deeper)";
-    let shown: u64 = nodes.iter().filter(is_deeper).map(|node| node["self_samples"].int()).sum();
-    assert_eq!(shown, deeper);
-    assert!(nodes.len() <= (1 << 18) + (1 << 15), "{}", nodes.len());
-    let threads = within(&["report", "topN", "--by-thread", "--json", &shared]);
-    let threads: serde_json::Value = serde_json::from_str(&threads).unwrap();
-    assert_eq!(threads["threads"].list().len(), 200);
 }
 
 /// Creates samples of one stack of 4,096 frames. Before each sample, another method takes the
@@ -347,35 +269,6 @@ fn reused_memory(times: u32, are_named: bool) -> Vec<u8> {
         stream.event_block(&EventBlock::new([one, row(2 * number + 1, 1)]));
     }
     ended(stream)
-}
-
-#[test]
-fn comparing_hostile_traces_stays_within_the_same_bounds_as_text_and_page() {
-    // 1 by default, 7 in `.ci/full traces`.
-    let size = 2 * cases(1).min(8) - 1;
-    for (name, bytes) in [
-        ("diff-shared-deep", samples(25 * size, true)),
-        ("diff-own-deep", samples(20 * size, false)),
-        ("diff-same-stacks", same_stacks(63 * u64::from(size))),
-        ("diff-reused-memory", reused_memory(63 * size, false)),
-    ] {
-        let path = file(&format!("{name}.nettrace"), &bytes);
-        let text = within(&["diff", &path, &path]);
-        assert!(text.contains("the same trace"), "{name}: {text}");
-        let page = file(&format!("{name}.html"), b"");
-        within(&["diff", &path, &path, "-o", &page, "--force"]);
-        let written = std::fs::read_to_string(&page).unwrap();
-        assert!(written.trim_end().ends_with("</html>"), "{name}");
-        assert!(written.len() < 4 << 20, "{name}: {} bytes", written.len());
-    }
-}
-
-#[test]
-fn millions_of_frames_of_stacks_whose_memory_was_reused_are_kept_once() {
-    let path = file("reused-memory-10.nettrace", &reused_memory(cases(4000).min(10_000), true));
-    // The whole output has hundreds of megabytes.
-    let folded = begun(&["convert", "--format", "folded", "-o", "-", &path], None);
-    assert_eq!(folded.0, 8_000_000);
 }
 
 /// Creates threads with one sample of each of 200 stacks. All stacks have 4 outermost frames in
@@ -446,19 +339,6 @@ fn rows_of_a_report_share_a_bound_on_frames_and_then_say_how_many_there_are() {
     }
 }
 
-#[test]
-fn a_thousand_threads_with_the_same_stacks_are_drawn_whole_in_the_memory_of_their_samples() {
-    // With --by-thread, the graph has four million calls.
-    let path = file("same-stacks.nettrace", &same_stacks(1000));
-    let args = ["convert", "--format", "svg", "--by-thread", "-o", "-", &path];
-    let graph = limited("ulimit -d 131072", "", &args, None);
-    assert!(!graph.contains("(deeper)"));
-    // The root is drawn, and for each thread a row and the 4 frames that its stacks share. The 200
-    // stacks above these are too narrow.
-    assert_eq!(graph.matches("</title><rect").count(), 1 + 1000 * 5);
-    assert!(graph.contains("; 200,000 frames below 0.01 % are left out"));
-}
-
 /// Creates a stream of version 6 whose events share a list of 64 labels, each a text of this many
 /// characters.
 fn long_labels(events: u32, characters: usize) -> Vec<u8> {
@@ -480,25 +360,6 @@ fn long_labels(events: u32, characters: usize) -> Vec<u8> {
     ended(stream)
 }
 
-#[test]
-fn a_long_list_of_labels_is_written_within_bounds_however_it_is_read() {
-    let count = cases(100).min(300) / 100 * 100;
-    let path = file("labels.nettrace", &long_labels(count, 5000));
-    for format in ["ndjson", "csv"] {
-        let events = ["events", "--format", format];
-        let one = written(&[&events[..], &["--threads", "1", &path]].concat(), None);
-        assert!(one.0 > count as usize * 64 * 4096, "{format}: {} bytes", one.0);
-        for more in [&["--threads", "4"][..], &["--no-mmap"]] {
-            assert_eq!(
-                written(&[&events[..], more, &[&path]].concat(), None),
-                one,
-                "{format} {more:?}"
-            );
-        }
-        assert_eq!(written(&[&events[..], &["-"]].concat(), Some(&path)), one, "{format}");
-    }
-}
-
 /// Creates one event for each of this many threads.
 fn many_threads(threads: u64) -> Vec<u8> {
     let mut stream = stream_of(Version::V4, "Demo", 7, vec![]);
@@ -514,24 +375,6 @@ fn many_threads(threads: u64) -> Vec<u8> {
         stream.event_block(&EventBlock::new(rows));
     }
     ended(stream)
-}
-
-#[test]
-fn info_counts_very_many_threads_as_at_least_so_many_in_little_memory() {
-    let few = file("few-threads.nettrace", &many_threads(60_000));
-    let info = common::nettrace(&["info", "--json", &few]).json();
-    assert_eq!((&info["threads"], info.get("threads_are_at_least")), (&60_000.into(), None));
-    let path = file("many-threads.nettrace", &many_threads(1_000_000));
-    for way in [&["--threads", "1"][..], &["--threads", "3"], &["--no-mmap"]] {
-        let info = common::nettrace(&[&["info", "--json"], way, &[&path]].concat()).json();
-        assert_eq!(info["threads"], 65_536, "{way:?}");
-        assert_eq!(info["threads_are_at_least"], true, "{way:?}");
-    }
-    let text = common::nettrace(&["info", &path]);
-    let line = text.text().lines().find(|line| line.starts_with("  threads ")).unwrap().to_owned();
-    assert!(line.contains("at least 65,536"), "{line}");
-    // `ulimit -d` limits data memory; a set of all threads would exceed it.
-    limited("ulimit -d 24576", "", &["info", "--threads", "1", &path], None);
 }
 
 /// Creates event types, each of its own provider, with two events each: one after the type's
@@ -573,42 +416,216 @@ fn many_providers(count: u32) -> Vec<u8> {
     ended(stream)
 }
 
-#[test]
-fn info_lists_thousands_of_providers_and_counts_the_others_within_bounds() {
-    let few = file("few-providers.nettrace", &many_providers(8000));
-    let info = common::nettrace(&["info", "--json", &few]).json();
-    assert_eq!(info["providers"].list().len(), 8000);
-    assert_eq!((&info["types"], &info["events"]), (&8000.into(), &16_000.into()));
-    assert_eq!((info.get("other_providers"), info.get("types_are_at_least")), (None, None));
-    let count = 60_000u64;
-    let path = file("many-providers.nettrace", &many_providers(60_000));
-    let one = common::nettrace(&["info", "--json", "--threads", "1", &path]).json();
-    assert_eq!((&one["types"], &one["events"]), (&count.into(), &(2 * count).into()));
-    let listed = one["providers"].list();
-    assert_eq!((listed.len(), &listed[0]["events"]), (8192, &2.into()));
-    let others = &one["other_providers"];
-    assert_eq!(others["providers"], count - 8192);
-    assert_eq!(others["events"], 2 * (count - 8192));
-    assert_eq!((&one["damage_count"], &one["lost"]), (&0.into(), &0.into()));
-    for way in [&["--threads", "3"][..], &["--no-mmap"]] {
-        let other = common::nettrace(&[&["info", "--json"], way, &[&path]].concat()).json();
-        assert_eq!(other, one, "{way:?}");
-    }
-    let text = common::nettrace(&["info", &path]);
-    assert!(text.text().contains("\n  providers  60,000\n"), "{}", text.text());
-}
+mod with_release {
+    use super::*;
 
-#[test]
-fn info_of_more_types_than_it_keeps_is_still_no_damage() {
-    let path = file("most-providers.nettrace", &many_providers(200_000));
-    let info = limited("ulimit -d 65536", "", &["info", "--json", "--threads", "2", &path], None);
-    let info: serde_json::Value = serde_json::from_str(&info).unwrap();
-    assert_eq!((&info["events"], &info["damage_count"]), (&400_000.into(), &0.into()));
-    assert_eq!(info["types_are_at_least"], true);
-    // 8,192 types are kept, and at most 65,536 others are counted.
-    assert_eq!(info["types"], 8192 + 65_536);
-    let notes = info["notes"].list();
-    assert!(notes.iter().any(|note| note["fault"].text().contains("full")), "{notes:?}");
+    // These streams are ten times as large as the shared hostile traces. Writing the whole output would
+    // take minutes.
+    #[test]
+    #[ignore = "needs NETTRACE"]
+    fn ten_times_as_hostile_traces_stay_within_the_same_bounds_however_they_are_read() {
+        let streams = [
+            ("long-name-10", long_name(100_000, 5_000_000), &[][..]),
+            ("deep-10", deep_stack(50_000, 40_960), &["--stacks"][..]),
+            ("labels-10", long_labels(3000, 50_000), &[]),
+            ("nothing-10", arrays_of_nothing(100_000), &[]),
+        ];
+        for (name, bytes, more) in streams {
+            let path = file(&format!("{name}.nettrace"), &bytes);
+            let events = [&["events", "--format", "ndjson"], more].concat();
+            let one = begun(&[&events[..], &["--threads", "1", &path]].concat(), None);
+            assert_eq!(one.0, 8_000_000, "{name}");
+            for way in [&["--threads", "2"][..], &["--threads", "4"], &["--no-mmap"]] {
+                let several = begun(&[&events[..], way, &[&path]].concat(), None);
+                assert_eq!(several, one, "{name} {way:?}");
+            }
+            let piped = begun(&[&events[..], &["-"]].concat(), Some(&path));
+            assert_eq!(piped, one, "{name} from standard input");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE"]
+    fn stacks_that_become_much_are_written_within_bounds_however_they_are_read() {
+        let events = cases(800).min(2400);
+        let path = file("deep.nettrace", &deep_stack(events, 8000));
+        // Each takes a few seconds.
+        let ways: [(&str, &[&[&str]]); 2] = [
+            ("ndjson", &[&["--threads", "2"], &["--threads", "4"], &["--no-mmap"]]),
+            ("csv", &[&["--threads", "2"]]),
+        ];
+        for (format, ways) in ways {
+            let command = ["events", "--format", format, "--stacks"];
+            let one = written(&[&command[..], &["--threads", "1", &path]].concat(), None);
+            assert!(one.0 > events as usize * 8000 * 10, "{format}: {} bytes", one.0);
+            for more in ways {
+                let several = written(&[&command[..], *more, &[&path]].concat(), None);
+                assert_eq!(several, one, "{format} {more:?}");
+            }
+            let piped = written(&[&command[..], &["-"]].concat(), Some(&path));
+            assert_eq!(piped, one, "{format} from standard input");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE"]
+    fn call_trees_have_a_budget_beyond_which_calls_are_counted_as_deeper() {
+        let shared = file("shared-deep.nettrace", &samples(200, true));
+        let own = file("own-deep.nettrace", &samples(180, false));
+        for format in ["cpuprofile", "firefox"] {
+            let profile = within(&["convert", "--format", format, "-o", "-", &shared]);
+            assert!(profile.contains("\"(deeper)\""), "{format}");
+            serde_json::from_str::<serde_json::Value>(&profile).unwrap();
+        }
+        let graph = within(&["convert", "--format", "svg", "--by-thread", "-o", "-", &shared]);
+        assert!(graph.contains("<title>(deeper) "));
+        let tree = within(&["report", "tree", "--min", "0", "--json", &own]);
+        let tree: serde_json::Value = serde_json::from_str(&tree).unwrap();
+        let (deeper, all) = (tree["deeper_samples"].int(), tree["samples"].int());
+        assert!(0 < deeper && deeper <= all && all == 360, "{deeper} of {all}");
+        let nodes = tree["nodes"].list();
+        let of_roots: u64 = nodes
+            .iter()
+            .filter(|node| node["depth"] == 0)
+            .map(|node| node["total_samples"].int())
+            .sum();
+        let ends: u64 = nodes.iter().map(|node| node["self_samples"].int()).sum();
+        assert_eq!((of_roots, ends), (all, all), "nothing is missing from the sums");
+        let is_deeper = |node: &&serde_json::Value| node["name"] == "(deeper)";
+        let shown: u64 =
+            nodes.iter().filter(is_deeper).map(|node| node["self_samples"].int()).sum();
+        assert_eq!(shown, deeper);
+        assert!(nodes.len() <= (1 << 18) + (1 << 15), "{}", nodes.len());
+        let threads = within(&["report", "topN", "--by-thread", "--json", &shared]);
+        let threads: serde_json::Value = serde_json::from_str(&threads).unwrap();
+        assert_eq!(threads["threads"].list().len(), 200);
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE"]
+    fn comparing_hostile_traces_stays_within_the_same_bounds_as_text_and_page() {
+        // 1 by default, 7 in `.ci/full traces`.
+        let size = 2 * cases(1).min(8) - 1;
+        for (name, bytes) in [
+            ("diff-shared-deep", samples(25 * size, true)),
+            ("diff-own-deep", samples(20 * size, false)),
+            ("diff-same-stacks", same_stacks(63 * u64::from(size))),
+            ("diff-reused-memory", reused_memory(63 * size, false)),
+        ] {
+            let path = file(&format!("{name}.nettrace"), &bytes);
+            let text = within(&["diff", &path, &path]);
+            assert!(text.contains("the same trace"), "{name}: {text}");
+            let page = file(&format!("{name}.html"), b"");
+            within(&["diff", &path, &path, "-o", &page, "--force"]);
+            let written = std::fs::read_to_string(&page).unwrap();
+            assert!(written.trim_end().ends_with("</html>"), "{name}");
+            assert!(written.len() < 4 << 20, "{name}: {} bytes", written.len());
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE"]
+    fn millions_of_frames_of_stacks_whose_memory_was_reused_are_kept_once() {
+        let path = file("reused-memory-10.nettrace", &reused_memory(cases(4000).min(10_000), true));
+        // The whole output has hundreds of megabytes.
+        let folded = begun(&["convert", "--format", "folded", "-o", "-", &path], None);
+        assert_eq!(folded.0, 8_000_000);
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE"]
+    fn a_thousand_threads_with_the_same_stacks_are_drawn_whole_in_the_memory_of_their_samples() {
+        // With --by-thread, the graph has four million calls.
+        let path = file("same-stacks.nettrace", &same_stacks(1000));
+        let args = ["convert", "--format", "svg", "--by-thread", "-o", "-", &path];
+        let graph = limited("ulimit -d 131072", "", &args, None);
+        assert!(!graph.contains("(deeper)"));
+        // The root is drawn, and for each thread a row and the 4 frames that its stacks share. The 200
+        // stacks above these are too narrow.
+        assert_eq!(graph.matches("</title><rect").count(), 1 + 1000 * 5);
+        assert!(graph.contains("; 200,000 frames below 0.01 % are left out"));
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE"]
+    fn a_long_list_of_labels_is_written_within_bounds_however_it_is_read() {
+        let count = cases(100).min(300) / 100 * 100;
+        let path = file("labels.nettrace", &long_labels(count, 5000));
+        for format in ["ndjson", "csv"] {
+            let events = ["events", "--format", format];
+            let one = written(&[&events[..], &["--threads", "1", &path]].concat(), None);
+            assert!(one.0 > count as usize * 64 * 4096, "{format}: {} bytes", one.0);
+            for more in [&["--threads", "4"][..], &["--no-mmap"]] {
+                assert_eq!(
+                    written(&[&events[..], more, &[&path]].concat(), None),
+                    one,
+                    "{format} {more:?}"
+                );
+            }
+            assert_eq!(written(&[&events[..], &["-"]].concat(), Some(&path)), one, "{format}");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE"]
+    fn info_counts_very_many_threads_as_at_least_so_many_in_little_memory() {
+        let few = file("few-threads.nettrace", &many_threads(60_000));
+        let info = common::nettrace(&["info", "--json", &few]).json();
+        assert_eq!((&info["threads"], info.get("threads_are_at_least")), (&60_000.into(), None));
+        let path = file("many-threads.nettrace", &many_threads(1_000_000));
+        for way in [&["--threads", "1"][..], &["--threads", "3"], &["--no-mmap"]] {
+            let info = common::nettrace(&[&["info", "--json"], way, &[&path]].concat()).json();
+            assert_eq!(info["threads"], 65_536, "{way:?}");
+            assert_eq!(info["threads_are_at_least"], true, "{way:?}");
+        }
+        let text = common::nettrace(&["info", &path]);
+        let line =
+            text.text().lines().find(|line| line.starts_with("  threads ")).unwrap().to_owned();
+        assert!(line.contains("at least 65,536"), "{line}");
+        // `ulimit -d` limits data memory; a set of all threads would exceed it.
+        limited("ulimit -d 24576", "", &["info", "--threads", "1", &path], None);
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE"]
+    fn info_lists_thousands_of_providers_and_counts_the_others_within_bounds() {
+        let few = file("few-providers.nettrace", &many_providers(8000));
+        let info = common::nettrace(&["info", "--json", &few]).json();
+        assert_eq!(info["providers"].list().len(), 8000);
+        assert_eq!((&info["types"], &info["events"]), (&8000.into(), &16_000.into()));
+        assert_eq!((info.get("other_providers"), info.get("types_are_at_least")), (None, None));
+        let count = 60_000u64;
+        let path = file("many-providers.nettrace", &many_providers(60_000));
+        let one = common::nettrace(&["info", "--json", "--threads", "1", &path]).json();
+        assert_eq!((&one["types"], &one["events"]), (&count.into(), &(2 * count).into()));
+        let listed = one["providers"].list();
+        assert_eq!((listed.len(), &listed[0]["events"]), (8192, &2.into()));
+        let others = &one["other_providers"];
+        assert_eq!(others["providers"], count - 8192);
+        assert_eq!(others["events"], 2 * (count - 8192));
+        assert_eq!((&one["damage_count"], &one["lost"]), (&0.into(), &0.into()));
+        for way in [&["--threads", "3"][..], &["--no-mmap"]] {
+            let other = common::nettrace(&[&["info", "--json"], way, &[&path]].concat()).json();
+            assert_eq!(other, one, "{way:?}");
+        }
+        let text = common::nettrace(&["info", &path]);
+        assert!(text.text().contains("\n  providers  60,000\n"), "{}", text.text());
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE"]
+    fn info_of_more_types_than_it_keeps_is_still_no_damage() {
+        let path = file("most-providers.nettrace", &many_providers(200_000));
+        let info =
+            limited("ulimit -d 65536", "", &["info", "--json", "--threads", "2", &path], None);
+        let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+        assert_eq!((&info["events"], &info["damage_count"]), (&400_000.into(), &0.into()));
+        assert_eq!(info["types_are_at_least"], true);
+        // 8,192 types are kept, and at most 65,536 others are counted.
+        assert_eq!(info["types"], 8192 + 65_536);
+        let notes = info["notes"].list();
+        assert!(notes.iter().any(|note| note["fault"].text().contains("full")), "{notes:?}");
+    }
 }
 
 mod with_shared {

@@ -9,6 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use nettrace_testdata::synth::{self, EventType, Field, Session, SessionThread, Step, Version};
 use serde_json::Value;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -76,9 +77,15 @@ pub(crate) fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// Returns the path of the binary: `NETTRACE`, such as a release build, or the one built with the
+/// tests.
+pub(crate) fn program() -> OsString {
+    std::env::var_os("NETTRACE").unwrap_or_else(|| env!("CARGO_BIN_EXE_nettrace").into())
+}
+
 /// Returns the binary as a command in the top folder, without variables that change its output.
 pub(crate) fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nettrace"));
+    let mut command = Command::new(program());
     command.args(args).current_dir(top());
     for name in ["NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "TERM"] {
         command.env_remove(name);
