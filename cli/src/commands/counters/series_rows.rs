@@ -72,7 +72,7 @@ pub(super) fn row(group: &Group, line: &[&LiveSeries]) -> SeriesRow {
     let short = short_tags(tags);
     let tags: String = tags.iter().map(|(key, value)| format!(" {key}={value}")).collect();
     let (value, unit) = match first.series.kind {
-        CounterKind::Histogram => (quantiles(line), unit_per_second(&first.series)),
+        CounterKind::Histogram => (distribution(line), unit_per_second(&first.series)),
         _ => scaled(&first.series, first.shown()),
     };
     let history = first.history();
@@ -111,8 +111,10 @@ fn scaled(series: &CounterSeries, value: f64) -> (String, String) {
     (format!("{sign}{size}"), unit.trim().to_owned())
 }
 
-/// Returns the quantiles of a distribution: `p50 9.88 p95 18.9 p99 19.8`.
-fn quantiles(line: &[&LiveSeries]) -> String {
+/// Returns the number of values since the session's start, and the newest quantiles of a
+/// distribution: `count 900 p50 9.88 p95 18.9 p99 19.8`.
+fn distribution(line: &[&LiveSeries]) -> String {
+    let count = line.iter().map(|live| live.total_count).max().unwrap_or(0);
     let mut sorted: Vec<(f64, String)> = line
         .iter()
         .filter_map(|live| {
@@ -121,8 +123,9 @@ fn quantiles(line: &[&LiveSeries]) -> String {
         })
         .collect();
     sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let texts: Vec<String> = sorted.into_iter().map(|(_, text)| text).collect();
-    texts.join(" ")
+    let count = format!("count {}", units::count(u64::try_from(count).unwrap_or(0)));
+    let quantiles = sorted.into_iter().map(|(_, text)| text);
+    std::iter::once(count).chain(quantiles).collect::<Vec<String>>().join(" ")
 }
 
 /// Returns one row for all tag sets of a counter: the sum of values that can be added, otherwise
