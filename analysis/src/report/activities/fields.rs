@@ -9,7 +9,7 @@ use nettrace_parser::view::{KnownProvider, View};
 const MAX_FIELDS_CHARACTERS: usize = 200;
 
 /// Properties that every .NET activity has and that say nothing about it or are reported elsewhere.
-const PROPERTIES: [&str; 27] = [
+const PROPERTIES: [&str; 29] = [
     "ForceDefaultIdFormat",
     "DefaultIdFormat",
     "W3CIdFlagsSet",
@@ -22,6 +22,8 @@ const PROPERTIES: [&str; 27] = [
     "Source",
     "Parent",
     "Duration",
+    "DurationTicks",
+    "StartTimeTicks",
     "StartTimeUtc",
     "Id",
     "ParentId",
