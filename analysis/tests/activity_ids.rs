@@ -32,6 +32,9 @@ fn activities_with_one_id_at_once_are_counted_and_none_has_an_invented_duration(
     assert!((17_200..17_250).contains(&total_ms), "{total_ms}");
     assert_eq!(calls.durations.mean_ns, calls.durations.total_ns / 40);
     assert_eq!(unpaired.longest_at_least_ns / 1_000_000, 820);
+    // The tree says the same.
+    let inside = report.tree.iter().find(|node| node.name == "Bugs-Fan/Call").unwrap();
+    assert_eq!((inside.unpaired, inside.durations), (Some(unpaired), calls.durations));
     // The ten with ids of their own.
     assert_eq!(calls.durations.max_ns / 1_000_000, 221);
     assert_eq!(report.slowest.len(), 11);

@@ -9,6 +9,7 @@ use nettrace_analysis::report::{
 use nettrace_analysis::{AnalysisOptions, ThreadState};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
+use std::collections::BTreeSet;
 
 fn read<R: Report>(name: &str, report: R, options: AnalysisOptions) -> R::Output {
     let bytes = corpus::web(name).bytes();
@@ -22,12 +23,13 @@ fn spans(name: &str) -> EndpointSpans {
 }
 
 fn time(name: &str, spans: &EndpointSpans, endpoint: &str) -> EndpointTimeReport {
-    let http = read(name, Http::default(), AnalysisOptions::default());
+    let http = Http::default().with_slowest_of(endpoint).top(15);
+    let http = read(name, http, AnalysisOptions::default());
     let mut rows = http.activities.into_iter();
     let row = rows.find(|row| row.name == format!("in {endpoint}")).unwrap();
     let mut options = AnalysisOptions::default();
     options.filter.spans = spans.spans_of(endpoint);
-    read(name, EndpointTime::new(row), options)
+    read(name, EndpointTime::new(row, http.slowest), options)
 }
 
 fn by_endpoint(spans: &EndpointSpans, states: &[ThreadState]) -> AnalysisOptions {
@@ -71,6 +73,13 @@ mod with_shared {
         assert_eq!((&*call.call, call.by.as_deref()), ("Task.Wait", Some("GET /sync")));
         assert!(call.total_percent > 99.0 && call.total_ns > 40 * 200_000_000, "{call:?}");
         assert_eq!((sync.endpoint.as_str(), sync.requests.durations.count), ("GET /sync", 40));
+        // Each of the slowest has a key, because the ids of a connection's requests repeat.
+        let slowest = sync.slowest.iter().filter(|row| row.name == "in GET /sync");
+        let keys: BTreeSet<&str> =
+            slowest.filter_map(|row| row.key.as_deref().or(row.id.as_deref())).collect();
+        assert_eq!((keys.len(), sync.slowest.len()), (15, 15));
+        assert_eq!(sync.slowest[0].duration_ns, sync.requests.durations.max_ns);
+        assert!(sync.slowest.is_sorted_by(|one, other| one.duration_ns >= other.duration_ns));
         // The parts of the requests say the same.
         assert_parts(&sync);
         let regex = time("net11-full", &spans, "GET /regex");

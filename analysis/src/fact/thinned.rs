@@ -48,6 +48,8 @@ pub(crate) enum Thinning {
     ManyTypes { exceptions: u64, kept: u64 },
     /// Exceptions with all messages after the first `kept` are shown with one message.
     ManyMessages { exceptions: u64, kept: u64 },
+    /// Samples of threads that worked for the last requests have no endpoint.
+    WithoutEndpoint { requests: u64 },
     /// Exceptions are counted by type, without messages and stacks.
     ByType { exceptions: u64 },
 }

@@ -4,7 +4,7 @@
 use super::Page;
 use super::sums::Sums;
 use crate::model::{Mode, Resolved};
-use crate::report::Occurrence;
+use crate::report::{Lasted, Occurrence};
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
 
@@ -31,14 +31,12 @@ impl Default for PageActivities {
 
 impl PageActivities {
     pub(super) fn add(&mut self, ended: Occurrence) {
-        // An activity that never ended counts as the longest.
-        if ended.nanos.is_some_and(|nanos| nanos < self.least_nanos) {
+        if length(&ended) < self.least_nanos {
             self.leave_out(ended);
             return;
         }
         self.rows.push(ended);
         if self.rows.len() > MAX_ROWS {
-            let length = |row: &Occurrence| row.nanos.unwrap_or(u64::MAX);
             self.rows.sort_few_by_key(|row| Reverse(length(row)));
             let others = self.rows.split_off(MAX_ROWS / 2);
             self.least_nanos = others.first().map_or(0, |row| length(row).saturating_add(1));
@@ -47,9 +45,12 @@ impl PageActivities {
     }
 
     fn leave_out(&mut self, row: Occurrence) {
-        let nanos = row.nanos.unwrap_or(0);
-        let key = [row.label, u32::from(row.is_error), bucket_of(nanos)];
-        self.others.add(row.start_nanos, key, nanos);
+        let (bucket, nanos) = match row.lasted {
+            Lasted::Nanos(nanos) => (bucket_of(nanos), nanos),
+            Lasted::Open => (OPEN, 0),
+            Lasted::Unknown => (UNKNOWN, 0),
+        };
+        self.others.add(row.start_nanos, [row.label, u32::from(row.is_error), bucket], nanos);
     }
 
     /// Writes rows and sums. `number` returns the number on the page of a label's name.
@@ -68,9 +69,16 @@ impl PageActivities {
         let rows = &self.rows;
         let columns = &mut page.columns;
         columns.add_steps(format!("{name}.t"), rows.iter().map(|row| row.start_nanos));
-        // 0 says that the activity had not stopped.
-        let lengths = rows.iter().map(|row| row.nanos.map_or(0, |nanos| nanos.saturating_add(1)));
-        columns.add(format!("{name}.nanos"), lengths);
+        // 0 says that the activity had not stopped, or that its length is unknown.
+        let nanos = |row: &Occurrence| match row.lasted {
+            Lasted::Nanos(nanos) => nanos.saturating_add(1),
+            Lasted::Open | Lasted::Unknown => 0,
+        };
+        columns.add(format!("{name}.nanos"), rows.iter().map(nanos));
+        if rows.iter().any(|row| row.lasted == Lasted::Unknown) {
+            let unknown = rows.iter().map(|row| u64::from(row.lasted == Lasted::Unknown));
+            columns.add(format!("{name}.unknown"), unknown);
+        }
         columns.add(
             format!("{name}.name"),
             rows.iter().map(|row| number(row.label)).collect::<Vec<_>>(),
@@ -80,6 +88,19 @@ impl PageActivities {
             [u32::try_from(number(label)).unwrap_or(u32::MAX), failed, bucket]
         });
         page.add_sums(&format!("{name}.others"), others, ["name", "failed", "bucket"], true);
+    }
+}
+
+/// Buckets of occurrences without a length, which follow those of lengths.
+const OPEN: u32 = 64 * 8;
+const UNKNOWN: u32 = OPEN + 1;
+
+/// Returns the length of an occurrence. One that never ended, or whose length is unknown, counts as
+/// the longest.
+fn length(row: &Occurrence) -> u64 {
+    match row.lasted {
+        Lasted::Nanos(nanos) => nanos,
+        Lasted::Open | Lasted::Unknown => u64::MAX,
     }
 }
 
@@ -117,7 +138,7 @@ mod tests {
         for at in 0..all {
             kept.add(Occurrence {
                 start_nanos: at.cast_signed(),
-                nanos: Some(at % 1_000),
+                lasted: Lasted::Nanos(at % 1_000),
                 label: 0,
                 stack: StackHandle(0),
                 is_error: false,
@@ -125,6 +146,7 @@ mod tests {
         }
         let rows = kept.rows.len() as u64;
         assert_eq!(rows + kept.others.count(), all);
-        assert_eq!(kept.rows.iter().filter(|row| row.nanos == Some(999)).count(), 120);
+        let longest = kept.rows.iter().filter(|row| row.lasted == Lasted::Nanos(999));
+        assert_eq!(longest.count(), 120);
     }
 }

@@ -15,14 +15,14 @@ use crate::findings::overview::{Overview, OverviewInterest, OverviewReports, Ove
 use crate::findings::{Summary, SummaryReport};
 use crate::html::Columns;
 use crate::model::{
-    Kind, Model, Resolved, StackHandle, TextHandle, ThreadState, WaitFor, type_text,
+    EndpointSpans, Kind, Model, Resolved, StackHandle, TextHandle, ThreadState, WaitFor, type_text,
 };
 use crate::numbering::Numbering;
 use crate::over_time::{self, Forgotten, SampleRow};
 use crate::report::{
     Activities, Alloc, Collection, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
     Moment, Report, ReportInput, Reports, Resolving, Sql, TaskTime, Tasks, ThreadPool, Threads,
-    TopNOptions, Waits,
+    TopNOptions, Waits, waiting_call,
 };
 use nettrace_parser::Event;
 use serde::Serialize;
@@ -35,6 +35,8 @@ const MAX_ROWS: usize = 20_000;
 const MAX_POINTS: usize = 200_000;
 /// Maximum number of slowest activities.
 const SLOWEST: usize = 1000;
+/// Maximum number of times in which threads worked for requests.
+const MAX_REQUEST_SPANS: usize = 1 << 19;
 /// Maximum number of stacks of a type, lock or place.
 const STACKS: usize = 30;
 
@@ -63,7 +65,11 @@ impl PageReports {
                 waits: Waits::default().top(STACKS),
                 jit: Jit::default(),
                 pool: ThreadPool::default(),
-                activities: Activities::default().with_http().with_each().top(SLOWEST),
+                activities: Activities::default()
+                    .with_http()
+                    .with_each()
+                    .with_request_spans(MAX_REQUEST_SPANS)
+                    .top(SLOWEST),
                 logs: Logs::default(),
                 counters: Counters::default(),
                 tasks: Tasks::default().without_activities().with_each(),
@@ -147,10 +153,16 @@ impl Reports for PageReports {
         page.leave_out(Loader::NAME, &["modules", "binds"]);
         page.cut_rows(Logs::NAME, "messages", MAX_ROWS);
         page.thin_out_counters();
+        let left_out = reports.activities.requests_without_spans;
+        if left_out > 0 {
+            let how = Thinning::WithoutEndpoint { requests: left_out };
+            page.thin(PagePart::Report(Http::NAME), how);
+        }
+        let served = &reports.activities.request_spans;
         let stacks = self.events.finish(&mut page);
         page.session = session(resolved.model());
         let rows = (self.thrown, self.triggers);
-        write_tracks(&mut page, &self.tracks, rows, &stacks, resolved);
+        write_tracks(&mut page, &self.tracks, rows, (&stacks, served), resolved);
         page.coverage = Some(resolved.coverage());
         page
     }
@@ -166,7 +178,10 @@ impl Page {
     }
 
     fn add_overview(&mut self, reports: &mut Overviewed) {
-        let http = reports.activities.http.take();
+        let mut http = reports.activities.http.take();
+        if let Some(http) = &mut http {
+            http.add_sql(&reports.sql.all_requests);
+        }
         self.add(Alloc::NAME, &reports.alloc);
         self.add(Exceptions::NAME, &reports.exceptions);
         self.add(Contention::NAME, &reports.contention);
@@ -393,7 +408,7 @@ fn write_tracks(
     page: &mut Page,
     shared: &SharedTracks,
     (thrown, triggers): (PageExceptions, PageTriggers),
-    of_events: &[StackHandle],
+    (of_events, served): (&[StackHandle], &EndpointSpans),
     resolved: &Resolved<'_>,
 ) {
     let mut tracks = over_time::take(shared);
@@ -403,12 +418,9 @@ fn write_tracks(
     let mut kinds = Map::new();
     let forgotten: BTreeMap<Kind, Forgotten> = tracks.samples.forgotten().collect();
     for (kind, rows, stretch) in tracks.samples.finish() {
-        let [labels, waits_for] = write_samples(kind, rows, resolved, &mut nodes, &mut columns);
+        let about = write_samples(kind, rows, served, resolved, &mut nodes, &mut columns);
         page.thin_samples(kind, stretch, forgotten.get(&kind).copied().unwrap_or_default());
-        kinds.insert(
-            kind_key(kind).to_owned(),
-            json!({ "name": kind.name(), "unit": kind.unit(), "labels": labels, "waits_for": waits_for }),
-        );
+        kinds.insert(kind_key(kind).to_owned(), about);
     }
     write_exceptions(&thrown, resolved, &mut nodes, &mut columns);
     thrown.thinnings().for_each(|how| page.thin(PagePart::Report(Exceptions::NAME), how));
@@ -444,7 +456,7 @@ fn write_tracks(
     let types = thrown.types.texts.all();
     let types: Vec<String> = types.map(|stored| type_text(stored, resolved.names())).collect();
     page.texts = json!({ "activities": names, "tasks": tasks, "spans": texts(&tracks.spans.texts), "exceptions": types,
-        "messages": texts(&thrown.messages.texts) });
+        "messages": texts(&thrown.messages.texts), "endpoints": served.endpoints() });
     page.threads = threads(model);
     page.columns = columns;
 }
@@ -471,15 +483,17 @@ fn threads(model: &Model) -> Value {
         .collect()
 }
 
-/// Writes the samples of a kind that pass the filter. Returns their labels, and the kinds of waits
-/// of their threads.
-fn write_samples<'m>(
+/// Writes the samples of a kind that pass the filter, and the endpoints of their requests. Returns
+/// what the document says about the kind: among others labels, the kinds of waits of the threads, and
+/// the calls in which they waited for requests.
+fn write_samples(
     kind: Kind,
     rows: Vec<SampleRow>,
-    resolved: &Resolved<'m>,
+    served: &EndpointSpans,
+    resolved: &Resolved<'_>,
     nodes: &mut CallNodeColumns,
     columns: &mut Columns,
-) -> [Vec<&'m str>; 2] {
+) -> Value {
     let key = kind_key(kind);
     let rows: Vec<_> =
         rows.into_iter().filter(|row| resolved.admits(row.key.stack, row.key.mode)).collect();
@@ -512,13 +526,54 @@ fn write_samples<'m>(
         false => resolved.waits_for(row.key.stack, row.key.mode).map(WaitFor::name),
     };
     let label = |row: &SampleRow| row.key.label.map(|label| resolved.model().text(label));
-    [
-        write_words(format!("{key}.label"), rows.iter().map(label), columns),
-        match kind {
-            Kind::Cpu => write_words("cpu.for".to_owned(), rows.iter().map(waits_for), columns),
-            _ => Vec::new(),
-        },
-    ]
+    let labels = write_words(format!("{key}.label"), rows.iter().map(label), columns);
+    let mut about = json!({ "name": kind.name(), "unit": kind.unit(), "labels": labels });
+    let endpoint = |row: &SampleRow| {
+        let thread = resolved.model().thread(row.key.thread)?.os_thread_id?;
+        served.at(thread, row.nanos)
+    };
+    let endpoints: Vec<Option<u32>> = rows.iter().map(endpoint).collect();
+    if endpoints.iter().any(Option::is_some) {
+        // 0 says that the thread worked for no request.
+        let number = |at: &Option<u32>| at.map_or(0, |at| u64::from(at).saturating_add(1));
+        columns.add(format!("{key}.endpoint"), endpoints.iter().map(number));
+    }
+    if kind == Kind::Cpu
+        && let Some(about) = about.as_object_mut()
+    {
+        let waits = write_words("cpu.for".to_owned(), rows.iter().map(waits_for), columns);
+        about.insert("waits_for".to_owned(), json!(waits));
+        about.insert("calls".to_owned(), write_calls(&rows, &endpoints, resolved, columns));
+    }
+    about
+}
+
+/// Writes the numbers of the calls in which threads waited for requests, and returns the calls. The
+/// number 0 says that there is none.
+fn write_calls(
+    rows: &[SampleRow],
+    endpoints: &[Option<u32>],
+    resolved: &Resolved<'_>,
+    columns: &mut Columns,
+) -> Value {
+    let mut calls = Numbering::default();
+    let mut known: HashMap<StackHandle, u64> = HashMap::new();
+    let mut number = |(row, endpoint): (&SampleRow, &Option<u32>)| {
+        let (stack, mode) = (row.key.stack, row.key.mode);
+        if endpoint.is_none() || row.key.is_rest() || !resolved.is_waiting(stack, mode) {
+            return 0;
+        }
+        let stack = resolved.sample_stack(stack, mode);
+        *known
+            .entry(stack)
+            .or_insert_with(|| calls.id(waiting_call(resolved, resolved.frames(stack))).0)
+    };
+    let numbers: Vec<u64> = rows.iter().zip(endpoints).map(&mut number).collect();
+    let calls = calls.into_values();
+    if !calls.is_empty() {
+        columns.add("cpu.call", numbers);
+    }
+    calls.into_iter().map(|(call, by)| json!({ "call": call, "by": by })).collect()
 }
 
 /// Writes a column of numbers of words, and returns the words. The number 0 says that there is no

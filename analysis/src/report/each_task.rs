@@ -1,6 +1,6 @@
 //! Tasks and waits for tasks one by one, for the page, which counts them in ranges of time.
 
-use super::occurrence::Occurrence;
+use super::occurrence::{Lasted, Occurrence};
 use crate::model::{StackHandle, TextHandle};
 use crate::numbering::Numbering;
 
@@ -74,7 +74,8 @@ impl EachTask {
     ) {
         let label = self.places.number((place, time.by()));
         if let Some(ended) = self.ended.get_mut(time as usize) {
-            ended.push(Occurrence { start_nanos, nanos, label, stack: place.1, is_error });
+            let lasted = nanos.map_or(Lasted::Open, Lasted::Nanos);
+            ended.push(Occurrence { start_nanos, lasted, label, stack: place.1, is_error });
         }
     }
 

@@ -1,7 +1,7 @@
 //! What threads did for the requests to one endpoint: the methods in which they ran, and the places
 //! at which they waited.
 
-use super::activities::ActivityRow;
+use super::activities::{ActivityRow, SlowActivity};
 use super::contract::{Recording, Report, ReportInput, SCHEMA};
 use super::stack_rows::shared_frames;
 use super::topn::{MethodRow, TopN, TopNOptions};
@@ -15,13 +15,15 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub struct EndpointTime {
     requests: ActivityRow,
+    slowest: Vec<SlowActivity>,
     top: usize,
 }
 
 impl EndpointTime {
-    /// Lists the top 20 methods and places of these requests.
-    pub fn new(requests: ActivityRow) -> EndpointTime {
-        EndpointTime { requests, top: 20 }
+    /// Lists the top 20 methods and places of these requests. `slowest` are the slowest of them
+    /// ([`Http::with_slowest_of`](super::Http::with_slowest_of)).
+    pub fn new(requests: ActivityRow, slowest: Vec<SlowActivity>) -> EndpointTime {
+        EndpointTime { requests, slowest, top: 20 }
     }
 }
 
@@ -49,6 +51,8 @@ pub struct EndpointTimeReport {
     pub running: Vec<MethodRow>,
     /// Calls in which threads waited, longest time first.
     pub waiting: Vec<WaitingCall>,
+    /// Slowest requests, slowest first, as in the report `http`.
+    pub slowest: Vec<SlowActivity>,
 }
 
 /// Call in which threads waited.
@@ -70,7 +74,10 @@ pub struct WaitingCall {
 }
 
 /// Returns the call in which a thread waits, and the method of the program that made it.
-fn waiting_call(resolved: &Resolved<'_>, frames: &[FrameHandle]) -> (String, Option<String>) {
+pub(crate) fn waiting_call(
+    resolved: &Resolved<'_>,
+    frames: &[FrameHandle],
+) -> (String, Option<String>) {
     let frames = shared_frames(resolved, frames);
     let own = Folding::own_at(&frames);
     let by = own.and_then(|at| frames.get(at)).map(|frame| {
@@ -134,6 +141,7 @@ impl Report for EndpointTime {
             waiting_ns: all_waits.weight,
             running: running.methods,
             waiting,
+            slowest: self.slowest,
         }
     }
 }

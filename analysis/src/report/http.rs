@@ -4,10 +4,11 @@
 use super::activities::{Activities, ActivitiesReport};
 use super::contract::{Moment, Recording, Report};
 use super::requests::label_of;
-use super::sql::Sql;
+use super::sql::{Sql, SqlRequests};
 use super::steps::Steps;
 use crate::model::{Model, Resolved};
 use nettrace_parser::Event;
+use std::collections::BTreeMap;
 
 /// Computes an [`ActivitiesReport`] of HTTP requests, by target.
 #[derive(Debug)]
@@ -31,7 +32,30 @@ impl From<Activities> for Http {
         Http {
             steps: activities.requested().cloned().map(Steps::new),
             requests: activities.only_http(),
-            sql: Sql::default().top(usize::MAX),
+            sql: Sql::default().top(0),
+        }
+    }
+}
+
+impl Http {
+    /// Lists only the slowest of the incoming requests to one endpoint, such as `GET /cart`.
+    #[must_use]
+    pub fn with_slowest_of(mut self, endpoint: &str) -> Http {
+        let name = label_of(Some("in"), endpoint.to_owned());
+        self.requests = self.requests.with_slowest_of(name);
+        self
+    }
+}
+
+impl ActivitiesReport {
+    /// Adds the SQL commands that ran for incoming requests.
+    pub(crate) fn add_sql(&mut self, requests: &[SqlRequests]) {
+        let sums: BTreeMap<String, &SqlRequests> =
+            requests.iter().map(|row| (label_of(Some("in"), row.name.clone()), row)).collect();
+        for request in &mut self.activities {
+            if let Some(row) = sums.get(&request.name) {
+                (request.sql_commands, request.sql_ns) = (row.commands, row.total_ns);
+            }
         }
     }
 }
@@ -64,13 +88,7 @@ impl Report for Http {
 
     fn finish(self, resolved: &Resolved<'_>) -> ActivitiesReport {
         let mut report = self.requests.finish(resolved);
-        for row in self.sql.finish(resolved).requests {
-            // Commands run for incoming requests.
-            let name = label_of(Some("in"), row.name);
-            if let Some(request) = report.activities.iter_mut().find(|it| it.name == name) {
-                (request.sql_commands, request.sql_ns) = (row.commands, row.total_ns);
-            }
-        }
+        report.add_sql(&self.sql.finish(resolved).all_requests);
         if let Some(steps) = self.steps {
             (report.steps, report.steps_left_out) = steps.finish();
         }

@@ -99,6 +99,8 @@ pub use deadlock::Deadlock;
 pub use distribution::Spread;
 #[cfg_attr(not(feature = "page"), allow(unused_imports, reason = "only the page shows them"))]
 pub(crate) use each_task::TaskTime;
+#[cfg(feature = "page")]
+pub(crate) use endpoint_time::waiting_call;
 pub use endpoint_time::{EndpointTime, EndpointTimeReport, WaitingCall};
 pub use exceptions::{
     ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount, TypeCount,
@@ -115,7 +117,8 @@ pub use logs::{
 #[cfg(feature = "page")]
 pub(crate) use message_group::group_of;
 pub use modules::{ModuleKind, ModuleRow, Modules, ModulesReport};
-pub(crate) use occurrence::Occurrence;
+#[cfg_attr(not(feature = "page"), allow(unused_imports, reason = "only the page shows them"))]
+pub(crate) use occurrence::{Lasted, Occurrence};
 pub use outcome::{DamageRow, OutcomeReport};
 pub use pass::{ReportPass, Reported};
 pub use rate::Rate;

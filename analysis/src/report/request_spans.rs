@@ -2,7 +2,7 @@
 
 use super::activities::Activities;
 use super::contract::{Moment, Recording, Report};
-use crate::model::{EndpointSpans, Model, Resolved, ThreadSpan};
+use crate::model::{EndpointSpans, Model, Resolved};
 use nettrace_parser::Event;
 
 /// Computes the [`EndpointSpans`] of a trace. Further passes limit their samples to one endpoint with
@@ -30,7 +30,7 @@ pub struct RequestSpans {
 impl Default for RequestSpans {
     fn default() -> RequestSpans {
         let requests = Activities::default().top(0).only_http();
-        RequestSpans { requests: requests.with_request_spans() }
+        RequestSpans { requests: requests.with_request_spans(usize::MAX) }
     }
 }
 
@@ -53,20 +53,7 @@ impl Report for RequestSpans {
         self.requests.event(event, moment, model)
     }
 
-    fn finish(mut self, resolved: &Resolved<'_>) -> EndpointSpans {
-        let model = resolved.model();
-        let mut spans = Vec::new();
-        for request in self.requests.take_request_spans() {
-            let label = model.texts().get(request.label);
-            let endpoint = label.strip_prefix("in ").unwrap_or(label);
-            for (thread, from, to) in request.threads {
-                let Some(id) = model.thread(thread).and_then(|row| row.os_thread_id) else {
-                    continue;
-                };
-                let span = ThreadSpan::new(id, from, to);
-                spans.push((span, request.start_nanos, endpoint.to_owned()));
-            }
-        }
-        EndpointSpans::new(spans)
+    fn finish(self, resolved: &Resolved<'_>) -> EndpointSpans {
+        self.requests.finish(resolved).request_spans
     }
 }

@@ -5,6 +5,7 @@ use super::activities::Activities;
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::jit::{Jit, JitMethod};
 use super::loader::{AssemblyRow, Loader};
+use super::occurrence::Lasted;
 use crate::model::{Model, Resolved, is_core};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
@@ -114,9 +115,8 @@ impl Report for Startup {
             self.requests.event(event, moment, model);
             let [_, ended] = self.requests.take_ended();
             for request in ended {
-                let length = request.nanos.and_then(|nanos| i64::try_from(nanos).ok());
-                let Some(length) = length else { continue };
-                let end = request.start_nanos.saturating_add(length);
+                let Lasted::Nanos(nanos) = request.lasted else { continue };
+                let end = request.start_nanos.saturating_add_unsigned(nanos);
                 self.first_request_ns =
                     Some(self.first_request_ns.map_or(end, |first| first.min(end)));
             }

@@ -72,6 +72,9 @@ fn thinning(how: Thinning) -> String {
         ),
         Thinning::ManyTypes { exceptions, kept } => many(exceptions, kept, "types"),
         Thinning::ManyMessages { exceptions, kept } => many(exceptions, kept, "messages"),
+        Thinning::WithoutEndpoint { requests } => {
+            format!("samples of the last {} requests are not shown by endpoint", count(requests))
+        }
         Thinning::ByType { exceptions } => format!(
             "messages and stacks of {} are not kept, which are counted by type",
             count(exceptions)

@@ -1,7 +1,7 @@
 //! Results of the reports of activities and of HTTP requests.
 
 use super::parts::{Parts, Stretch};
-use crate::model::{ThreadSpan, ThreadSpans};
+use crate::model::{EndpointSpans, ThreadSpan, ThreadSpans};
 use crate::report::distribution::Spread;
 use crate::report::occurrence::Occurrence;
 use crate::report::requests::HttpPhases;
@@ -72,6 +72,12 @@ pub struct ActivitiesReport {
     /// Activities that [`Activities::take_ended`](super::Activities) has not returned.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) ended: Vec<Occurrence>,
+    /// Times in which threads worked for incoming requests; empty unless they were asked for.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) request_spans: EndpointSpans,
+    /// Number of requests whose times are not in `request_spans`, because there is no room.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) requests_without_spans: u64,
 }
 
 /// Activities with the same name.
@@ -229,7 +235,11 @@ pub enum StepKind {
 pub struct ActivityLayer {
     /// `Provider/Task`, or `Source/Activity` for DiagnosticSource.
     pub name: String,
-    /// Durations in this layer.
+    /// Activities of the layer that stopped, each at one of several stops that cannot be told apart.
+    /// JSON omits the member if there are none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub unpaired: Option<Unpaired>,
+    /// Durations in this layer, as [`ActivityRow::durations`].
     pub durations: Spread,
 }
 
@@ -257,9 +267,13 @@ pub struct ActivityNode {
     pub started: u64,
     /// Number of activities that stopped.
     pub stopped: u64,
+    /// Activities that stopped, each at one of several stops that cannot be told apart. JSON omits
+    /// the member if there are none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub unpaired: Option<Unpaired>,
     /// Number of activities that failed.
     pub errors: u64,
-    /// Durations of the activities that stopped.
+    /// Durations of the activities that stopped, as [`ActivityRow::durations`].
     pub durations: Spread,
 }
 

@@ -16,6 +16,7 @@ mod document;
 mod fields;
 mod parts;
 mod request;
+mod served;
 mod tree;
 mod unpaired;
 mod view;
@@ -27,7 +28,7 @@ pub use document::{
 pub use parts::{Doing, Parts, Stretch};
 
 use super::contract::{Moment, Recording, Report};
-use super::occurrence::Occurrence;
+use super::occurrence::{Lasted, Occurrence};
 use super::requests::{Connections, HttpFacts, LayerStops, MaybeRequest, PhaseMark};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_id::{ActivityId, WantedId};
@@ -42,6 +43,7 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use parts::PartTracker;
 use request::Request;
+use served::ServedRequests;
 use std::collections::HashMap;
 use view::{ActivitySite, ActivityView, Slow, Wanted};
 
@@ -63,8 +65,10 @@ pub struct Activities {
     parts: Option<PartTracker>,
     /// Activity that the user chose; `None` if none is wanted.
     chosen: Option<ChosenActivity>,
-    /// Incoming requests that have ended; `None` unless a caller takes them.
-    request_spans: Option<Vec<RequestThreads>>,
+    /// Incoming requests that have ended; `None` if they are not wanted.
+    served: Option<ServedRequests>,
+    /// Name of the activities whose slowest are listed; `None` lists those of all.
+    slowest_of: Option<String>,
     top: usize,
     used: u64,
 }
@@ -72,17 +76,6 @@ pub struct Activities {
 /// Maximum number of spans of threads of an activity that a page shows.
 #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
 const MAX_PAGE_SPANS: usize = 50;
-
-/// Incoming request that has ended.
-#[derive(Debug)]
-pub(crate) struct RequestThreads {
-    /// Direction and target, as in [`ActivityRow::name`].
-    pub(crate) label: TextHandle,
-    /// Start, in nanoseconds since the session's start.
-    pub(crate) start_nanos: i64,
-    /// Times in which threads worked for the request: thread, start, end.
-    pub(crate) threads: Vec<(ThreadHandle, i64, i64)>,
-}
 
 /// Open activity, without the members used for matching.
 #[derive(Debug)]
@@ -123,7 +116,8 @@ impl Default for Activities {
             twins: Twins::default(),
             parts: Some(PartTracker::default()),
             chosen: None,
-            request_spans: None,
+            served: None,
+            slowest_of: None,
             top: 10,
             used: 0,
         }
@@ -142,6 +136,11 @@ impl Activities {
         Activities { http: Some(ActivityView::default()), ..self }
     }
 
+    /// Lists only the slowest activities of this name.
+    pub(crate) fn with_slowest_of(self, name: String) -> Activities {
+        Activities { slowest_of: Some(name), ..self }
+    }
+
     /// Returns the id of the activity whose events are listed.
     pub(crate) fn requested(&self) -> Option<&WantedId> {
         self.chosen.as_ref().map(|chosen| &chosen.id)
@@ -158,16 +157,13 @@ impl Activities {
         self
     }
 
-    /// Keeps the times in which threads work for each incoming request.
-    pub(crate) fn with_request_spans(mut self) -> Activities {
-        self.request_spans = Some(Vec::new());
+    /// Keeps the times in which threads work for each incoming request, at most `max_spans`, in
+    /// [`ActivitiesReport::request_spans`].
+    #[must_use]
+    pub(crate) fn with_request_spans(mut self, max_spans: usize) -> Activities {
+        self.served = Some(ServedRequests::new(max_spans));
         self.parts = self.parts.map(|parts| parts.with_threads(usize::MAX));
         self
-    }
-
-    /// Returns the times in which threads worked for the incoming requests that have ended.
-    pub(crate) fn take_request_spans(&mut self) -> Vec<RequestThreads> {
-        self.request_spans.take().unwrap_or_default()
     }
 
     /// Returns the activities and the requests that have ended since the last call. Unfinished ones
@@ -403,7 +399,7 @@ impl Activities {
             all.wanted = all.wanted.take().or(wanted);
             let (node, stack, is_error) = (begun.node, begun.stack, slow.is_error);
             let site = ActivitySite { node, label: name, is_layer: false, is_nested: false, stack };
-            all.note(site, slow.start, Some(slow.duration), is_error);
+            all.note(site, slow.start, Lasted::Nanos(slow.duration), is_error);
             all.count(site, None, is_error).stopped(slow, None, self.top);
         }
     }
@@ -508,16 +504,27 @@ impl Report for Activities {
         let tracker = self.parts.unwrap_or_default();
         let report = |view: ActivityView, is_http| ActivitiesReport {
             stops_cut_short,
-            ..view.finish(resolved, &tracker, self.top, is_http)
+            ..view.finish(resolved, &tracker, (self.top, self.slowest_of.as_deref()), is_http)
         };
         let http = self.http.map(|view| report(view, true));
         let (main, http) = match self.all {
             Some(all) => (report(all, false), http.map(Box::new)),
             None => (http.unwrap_or_else(|| report(ActivityView::default(), true)), None),
         };
+        let served = self.served.map(|served| served.finish(resolved)).unwrap_or_default();
+        let (request_spans, requests_without_spans) = served;
         let same_id = self.chosen.as_ref().map_or(0, ChosenActivity::same_id);
         let events = self.chosen.map(|chosen| chosen.events(resolved.model()));
         let ((events, events_left_out), used) = (events.unwrap_or_default(), self.used);
-        ActivitiesReport { events, events_left_out, same_id, used, http, ..main }
+        ActivitiesReport {
+            events,
+            events_left_out,
+            same_id,
+            used,
+            http,
+            request_spans,
+            requests_without_spans,
+            ..main
+        }
     }
 }

@@ -2,11 +2,12 @@
 //! what its end adds to the view of requests.
 
 use super::view::{ActivitySite, OutgoingCalls, Slow, Wanted};
-use super::{Activities, Moment, RequestThreads};
+use super::{Activities, Moment};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{Hint, OpenActivityKey};
 use crate::model::{Model, StackHandle, TextHandle};
+use crate::report::occurrence::Lasted;
 use crate::report::requests::{
     ConnectionUse, HttpFacts, HttpPhases, PhaseClock, PhaseMark, request_of, requests_around,
 };
@@ -192,16 +193,15 @@ impl Activities {
             self.count_call(request.around, label, slow.duration);
         }
         if request.facts.direction == Some("in")
-            && let Some(ended) = &mut self.request_spans
+            && let Some(served) = &mut self.served
         {
-            let threads = slow.threads.clone();
-            ended.push(RequestThreads { label, start_nanos: slow.start, threads });
+            served.add(label, slow.start, &slow.threads);
         }
         let Some(http) = &mut self.http else { return };
         let phases = (outgoing.phases.requests > 0).then_some(outgoing.phases);
         let wanted = wanted.map(|wanted| Wanted { phases, ..wanted });
         http.wanted = http.wanted.take().or(wanted);
-        http.note(site, slow.start, Some(slow.duration), request.is_error);
+        http.note(site, slow.start, Lasted::Nanos(slow.duration), request.is_error);
         let stats = http.count(site, request.facts.direction, request.is_error);
         let slow = Slow { is_error: request.is_error, phases, ..slow };
         stats.stopped(slow, request.facts.status, self.top);

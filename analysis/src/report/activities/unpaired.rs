@@ -6,6 +6,7 @@ use super::{Activities, BegunActivity};
 use crate::model::intervals::{Bounds, Interval, OpenActivity, SharedTime};
 use crate::report::contract::Moment;
 use crate::report::counts::increase;
+use crate::report::occurrence::Lasted;
 use nettrace_parser::Event;
 
 impl Activities {
@@ -40,7 +41,7 @@ impl Activities {
                 let is_nested = request.layer_of.is_none() && self.is_nested(&request, label);
                 let site = request.site(label, is_nested, stack);
                 if let Some(http) = &mut self.http {
-                    http.note(site, start.nanos, None, request.is_error);
+                    http.note(site, start.nanos, Lasted::Unknown, request.is_error);
                     let stats = http.count(site, request.facts.direction, request.is_error);
                     increase(&mut stats.unpaired, 1);
                     stats.calls.merge(&request.calls);
@@ -50,7 +51,7 @@ impl Activities {
             if let Some(all) = &mut self.all {
                 let (node, label) = (begun.node, name);
                 let site = ActivitySite { node, label, is_layer: false, is_nested: false, stack };
-                all.note(site, start.nanos, None, begun.is_error);
+                all.note(site, start.nanos, Lasted::Unknown, begun.is_error);
                 increase(&mut all.count(site, None, begun.is_error).unpaired, 1);
                 of_all.push(site);
             }
@@ -66,7 +67,10 @@ impl Activities {
 
     /// Counts an activity whose stop is missing, or is one of several that cannot be told apart.
     pub(super) fn never_stopped(&mut self, open: &Interval<OpenActivity<BegunActivity>>) {
-        let unpaired = u64::from(open.bounds == Bounds::StopShared);
+        let (unpaired, lasted) = match open.bounds {
+            Bounds::StopShared => (1, Lasted::Unknown),
+            _ => (0, Lasted::Open),
+        };
         let OpenActivity { name, at, what: begun, .. } = &open.what;
         if !begun.is_selected {
             return;
@@ -80,12 +84,12 @@ impl Activities {
                 is_nested: false,
                 stack,
             };
-            all.note(site, at.nanos, None, begun.is_error);
+            all.note(site, at.nanos, lasted, begun.is_error);
             increase(&mut all.count(site, None, begun.is_error).unpaired, unpaired);
         }
         if let Some((http, request)) = self.http.as_mut().zip(begun.request.as_ref()) {
             let site = request.site(request.label.unwrap_or(*name), false, stack);
-            http.note(site, at.nanos, None, request.is_error);
+            http.note(site, at.nanos, lasted, request.is_error);
             let stats = http.count(site, request.facts.direction, request.is_error);
             increase(&mut stats.unpaired, unpaired);
         }

@@ -1,5 +1,6 @@
 //! Sums of activities by place in the tree of names, label and stack.
 
+use super::MAX_PAGE_SPANS;
 use super::document::{
     ActivitiesReport, ActivityCalls, ActivityLayer, ActivityLine, ActivityNode, ActivityRow,
     SlowActivity, StatusCount, Unpaired,
@@ -10,10 +11,10 @@ use super::tree::ActivityTree;
 use crate::document::SCHEMA;
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::SharedTime;
-use crate::model::{Mode, Resolved, StackHandle, TextHandle, Texts, ThreadHandle};
+use crate::model::{EndpointSpans, Mode, Resolved, StackHandle, TextHandle, Texts, ThreadHandle};
 use crate::report::counts::increase;
 use crate::report::distribution::{Distribution, Spread};
-use crate::report::occurrence::Occurrence;
+use crate::report::occurrence::{Lasted, Occurrence};
 use crate::report::requests::HttpPhases;
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
@@ -180,7 +181,7 @@ impl ActivityStats {
     }
 
     /// Adds an activity that has stopped.
-    pub(super) fn stopped(&mut self, slow: Slow, status: Option<i64>, top: usize) {
+    pub(super) fn stopped(&mut self, mut slow: Slow, status: Option<i64>, top: usize) {
         self.parts.merge(&slow.parts);
         self.durations.add(slow.duration);
         if let Some(status) = status {
@@ -188,6 +189,7 @@ impl ActivityStats {
         }
         let at = self.slowest.partition_point(|other| other.duration >= slow.duration);
         if at < top {
+            slow.threads.truncate(MAX_PAGE_SPANS);
             self.slowest.insert(at, slow);
             self.slowest.truncate(top);
         }
@@ -261,21 +263,22 @@ impl ActivityView {
         &mut self,
         site: ActivitySite,
         start_nanos: i64,
-        nanos: Option<u64>,
+        lasted: Lasted,
         is_error: bool,
     ) {
         if let Some(ended) = self.ended.as_mut().filter(|_| !site.is_layer) {
             let ActivitySite { label, stack, .. } = site;
-            ended.push(Occurrence { start_nanos, nanos, label: label.0, stack, is_error });
+            ended.push(Occurrence { start_nanos, lasted, label: label.0, stack, is_error });
         }
     }
 
-    /// Returns the report with the `top` slowest activities. HTTP requests have their layers.
+    /// Returns the report with the `top` slowest activities, of all names or of one. HTTP requests
+    /// have their layers.
     pub(super) fn finish(
         self,
         resolved: &Resolved<'_>,
         tracker: &PartTracker,
-        top: usize,
+        (top, slowest_of): (usize, Option<&str>),
         is_http: bool,
     ) -> ActivitiesReport {
         let texts = resolved.model().texts();
@@ -286,6 +289,7 @@ impl ActivityView {
             self;
         let Summed { rows, nodes, mut slowest, all, layers, outermost } =
             Summed::new(&tree, (sites, shared), &directions, resolved, is_http);
+        slowest.retain(|(name, _)| slowest_of.is_none_or(|wanted| *name == wanted));
         slowest.sort_few_by(|(one_name, one), (other_name, other)| {
             let key = |name, slow: &Slow| (Reverse(slow.duration), slow.start, name, slow.thread);
             key(*one_name, one).cmp(&key(*other_name, other))
@@ -356,6 +360,8 @@ impl ActivityView {
             used: 0,
             http: None,
             ended: ended.unwrap_or_default(),
+            request_spans: EndpointSpans::default(),
+            requests_without_spans: 0,
         }
     }
 }
@@ -406,7 +412,7 @@ impl<'t> Summed<'t> {
             let place = tree.nodes().get(site.node);
             let row = summed.rows.entry(name).or_default();
             if let Some(place) = place.filter(|_| is_http) {
-                row.layers.entry(texts.get(place.name)).or_default().merge(&stats.durations);
+                row.layers.entry(texts.get(place.name)).or_default().merge(&stats);
             }
             if site.is_layer {
                 summed.layers = summed.layers.saturating_add(stats.started);
@@ -478,7 +484,7 @@ struct NamedStats<'t> {
     direction: Option<&'static str>,
     nested: u64,
     outermost_ns: u64,
-    layers: BTreeMap<&'t str, Distribution>,
+    layers: BTreeMap<&'t str, ActivityStats>,
 }
 
 fn row(
@@ -489,9 +495,10 @@ fn row(
 ) -> ActivityRow {
     let stats = row.stats;
     let outgoing = stats.outgoing;
-    let layer = |(name, durations): (&str, Distribution)| ActivityLayer {
+    let layer = |(name, stats): (&str, ActivityStats)| ActivityLayer {
         name: name.to_owned(),
-        durations: durations.spread(),
+        unpaired: stats.unpaired(),
+        durations: stats.spread(),
     };
     let mut layers: Vec<ActivityLayer> = match row.layers.len() {
         0 | 1 => Vec::new(),
@@ -561,8 +568,9 @@ fn tree_rows(
             depth: node.depth,
             started: stats.started,
             stopped: stats.stopped_count(),
+            unpaired: stats.unpaired(),
             errors: stats.errors,
-            durations: Distribution::spread(&stats.durations),
+            durations: stats.spread(),
         });
         let mut children = inside.get_mut(at).map(std::mem::take).unwrap_or_default();
         children.sort_few_by_key(|at| (total(at), Reverse(*at)));

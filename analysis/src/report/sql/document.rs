@@ -24,6 +24,9 @@ pub struct SqlReport {
     pub different: u64,
     /// Commands by request, most commands first.
     pub requests: Vec<SqlRequests>,
+    /// Commands of all requests, including those not listed.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) all_requests: Vec<SqlRequests>,
     /// Number of selected events of commands.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) used: u64,

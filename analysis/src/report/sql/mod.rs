@@ -420,15 +420,18 @@ impl Commands {
             rows: stats.rows,
             places: ran.places_of(text, top),
         });
+        let statements = statements.collect();
+        let all_requests = ran.requests();
         SqlReport {
             schema: SCHEMA,
             count: all.count,
             errors: all.errors,
             durations: all.durations.spread(),
             sources,
-            statements: statements.collect(),
+            statements,
             different,
-            requests: ran.requests(top),
+            requests: all_requests.iter().take(top).cloned().collect(),
+            all_requests,
             used,
         }
     }
@@ -503,7 +506,8 @@ impl<'r> Ran<'r> {
         places
     }
 
-    fn requests(self, top: usize) -> Vec<SqlRequests> {
+    /// Returns the commands by request or method, most commands first.
+    fn requests(self) -> Vec<SqlRequests> {
         let rows = self.requests.into_iter();
         let mut rows: Vec<SqlRequests> = rows
             .map(|((is_request, name), (sums, statements))| SqlRequests {
@@ -517,7 +521,6 @@ impl<'r> Ran<'r> {
             })
             .collect();
         rows.sort_few_by_key(|row| Reverse(row.commands));
-        rows.truncate(top);
         rows
     }
 }

@@ -9,7 +9,7 @@ use crate::table::{Cell, Detail, Table, first, layout_of, left, list, right};
 use crate::units;
 use nettrace_analysis::report::{
     Activities, ActivitiesReport, ActivityLine, ActivityRow, Doing, Http, HttpPhase, HttpPhases,
-    Parts, Report, SlowActivity, StatusCount, StepKind,
+    Parts, Report, SlowActivity, StatusCount, StepKind, Unpaired,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -45,7 +45,7 @@ pub(super) fn text(
     parts_table(&rows, context)?;
     phases_table(&rows, context)?;
     tree_table(report, args.rows.number, context)?;
-    slowest_table(report, args.rows.number, context)?;
+    slowest_table(&report.slowest, args.rows.number, context)?;
     let wrong = if report.errors > 0 {
         format!(", {} failed", units::count(report.errors))
     } else {
@@ -85,10 +85,7 @@ pub(super) fn text(
     if report.unpaired.is_some() {
         prose(context, &faint, UNPAIRED)?;
     }
-    if let Some(id) = report.slowest.first().and_then(key_of) {
-        prose(context, &faint, &format!("events of one of them: --id {}", printable(id)))?;
-    }
-    Ok(())
+    events_hint(&report.slowest, context)
 }
 
 /// Writes a table for each direction of requests, and one for other activities.
@@ -114,7 +111,10 @@ pub(super) fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> i
             let counts = [started, stopped, errors(row.errors, &bad)];
             table.add_row(spread_row(counts, &row.durations, [Cell::new(shown, &name)]));
             for layer in &row.layers {
-                let shown = Cell::new(format!("  {}", printable(&layer.name)), &faint);
+                let unpaired = layer.unpaired.as_ref().map(|it| unpaired_text("MEDIAN to MAX", it));
+                let unpaired = unpaired.map(|text| format!("  {text}")).unwrap_or_default();
+                let shown = format!("  {}{unpaired}", printable(&layer.name));
+                let shown = Cell::new(shown, &faint);
                 table.add_row(spread_row([(); 3].map(|()| "".into()), &layer.durations, [shown]));
             }
         }
@@ -143,24 +143,26 @@ fn tree_table(report: &ActivitiesReport, most: usize, context: &mut Context<'_>)
         right("TOTAL ms", 11, 1).fill(&|node| ms(node.durations.total_ns).into()),
         right("P95 ms", 11, 2).fill(&|node| ms(node.durations.p95_ns).into()),
         left("INSIDE EACH OTHER", 17, 0).fill(&|node| {
-            let shown = format!("{}{}", "  ".repeat(node.depth.min(30)), node.name);
-            Cell::new(shown, &name)
+            let unpaired = node.unpaired.as_ref().map(|it| unpaired_text("P95", it));
+            let unpaired = unpaired.map(|text| format!("  {text}")).unwrap_or_default();
+            let indent = "  ".repeat(node.depth.min(30));
+            Cell::new(format!("{indent}{}{unpaired}", printable(&node.name)), &name)
         }),
     ])
 }
 
 /// Writes the slowest activities, with the parts of their time.
-fn slowest_table(
-    report: &ActivitiesReport,
+pub(super) fn slowest_table(
+    slowest: &[SlowActivity],
     most: usize,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
-    if report.slowest.is_empty() {
+    if slowest.is_empty() {
         return Ok(());
     }
     let bad = context.style.bad();
     writeln!(context.out.buffer())?;
-    first(context, &report.slowest, most).columns_and_details(
+    first(context, slowest, most).columns_and_details(
         [
             right("START ms", 11, 0).fill(&|row| units::milliseconds(row.start_ns).into()),
             right("TOOK ms", 11, 0).fill(&|row| match row.is_error {
@@ -179,6 +181,13 @@ fn slowest_table(
             texts.map(|text| Detail::new(" ".repeat(13), text)).collect()
         },
     )
+}
+
+/// Writes how to list the events of the slowest activity.
+pub(super) fn events_hint(slowest: &[SlowActivity], context: &mut Context<'_>) -> io::Result<()> {
+    let Some(key) = slowest.first().and_then(key_of) else { return Ok(()) };
+    let faint = context.style.faint();
+    prose(context, &faint, &format!("events of one of them: --id {}", printable(key)))
 }
 
 /// Returns the id of an activity, or its key if other activities may have the id.
@@ -208,7 +217,7 @@ fn requests(report: &ActivitiesReport) -> Option<String> {
 /// Explanation of activities of unknown length.
 const UNPAIRED: &str = "of unknown length: several with one id ran at once (.NET 10 and 11 give the \
                         children of an activity from the eleventh on one id), and no stop tells \
-                        which of them it ends; medians and extremes leave these out";
+                        which of them it ends; medians, extremes and the slowest leave these out";
 
 /// Returns the statuses of requests, as ` 200 ×15, 500 ×2`, the number of activities of unknown
 /// length, and the number of those inside others of their name, whose time would count twice in a
@@ -219,15 +228,7 @@ fn notes(row: &ActivityRow) -> String {
         .iter()
         .map(|status| format!("{} ×{}", status_text(status.status), units::count(status.count)))
         .collect();
-    if let Some(unpaired) = row.unpaired {
-        let longest = ms(unpaired.longest_at_least_ns);
-        let left_out = match unpaired.not_in_total {
-            0 => String::new(),
-            count => format!(", {} not in the total", units::count(count)),
-        };
-        let count = units::count(unpaired.count);
-        counts.push(format!("{count} of unknown length{left_out}, longest at least {longest} ms"));
-    }
+    counts.extend(row.unpaired.as_ref().map(|it| unpaired_text("MEDIAN to MAX", it)));
     if row.nested > 0 {
         let outermost = ms(row.outermost_ns);
         counts.push(format!(
@@ -236,6 +237,19 @@ fn notes(row: &ActivityRow) -> String {
         ));
     }
     if counts.is_empty() { String::new() } else { format!("  {}", counts.join(", ")) }
+}
+
+/// Returns how many activities of a row have an unknown length: `30 of unknown length, not in MEDIAN
+/// to MAX, longest at least 909.166 ms`. `columns` are the columns that leave them out.
+fn unpaired_text(columns: &str, unpaired: &Unpaired) -> String {
+    let count = units::count(unpaired.count);
+    let left_out = match unpaired.not_in_total {
+        0 => String::new(),
+        all if all == unpaired.count => " and TOTAL".to_owned(),
+        some => format!(", {} of them not in TOTAL", units::count(some)),
+    };
+    let longest = ms(unpaired.longest_at_least_ns);
+    format!("{count} of unknown length, not in {columns}{left_out}, longest at least {longest} ms")
 }
 
 /// Returns a status as `404`; `no answer` for -1, the status of a request that failed without one.

@@ -1,7 +1,7 @@
 //! Runs `report http --endpoint` and writes it as text: the requests to one endpoint, the parts of
-//! their time, what ran and what waited.
+//! their time, what ran, what waited, and the slowest of them.
 
-use super::activities::{names_table, parts_table, phases_table};
+use super::activities::{events_hint, names_table, parts_table, phases_table, slowest_table};
 use super::pass::{Asked, show};
 use super::samples;
 use super::words::{MIN_PLACE_COLUMNS, ms, prose};
@@ -24,9 +24,11 @@ pub(super) fn run(
     mut asked: Asked<'_>,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let reports = (RequestSpans::default(), Http::default().top(0));
+    let rows = args.rows.number;
+    let reports = (RequestSpans::default(), Http::default().with_slowest_of(endpoint).top(rows));
     let (file, (spans, http)) =
         first_pass("--endpoint", reports, asked.options.clone(), asked.input, context)?;
+    let slowest = http.slowest;
     let (came, _): (Vec<ActivityRow>, Vec<ActivityRow>) =
         http.activities.into_iter().partition(|row| row.direction.as_deref() == Some("in"));
     let Some(row) = came.iter().find(|row| row.target() == endpoint) else {
@@ -35,8 +37,7 @@ pub(super) fn run(
     };
     asked.options.filter.spans = Some(spans.spans_of(endpoint).unwrap_or_default());
     asked.options.folding.is_recording = true;
-    let rows = args.rows.number;
-    let report = EndpointTime::new(row.clone()).top(rows);
+    let report = EndpointTime::new(row.clone(), slowest).top(rows);
     show(report, asked, context, |report, context| text(rows, report, context))
 }
 
@@ -47,7 +48,9 @@ fn text(rows: usize, report: &EndpointTimeReport, context: &mut Context<'_>) -> 
     phases_table(&requests, context)?;
     calls(&report.requests, context)?;
     ran(report, context)?;
-    waited(rows, report, context)
+    waited(rows, report, context)?;
+    slowest_table(&report.slowest, rows, context)?;
+    events_hint(&report.slowest, context)
 }
 
 /// Writes the outgoing requests and SQL commands of the requests.

@@ -56,9 +56,9 @@ impl PartTracker {
         self.is_sampled
     }
 
-    /// Keeps up to `max` spans of threads for every activity.
+    /// Keeps at least `max` spans of threads for every activity, if it has as many.
     pub(crate) fn with_threads(self, max: usize) -> PartTracker {
-        PartTracker { max_threads: max, ..self }
+        PartTracker { max_threads: self.max_threads.max(max), ..self }
     }
 
     /// Returns the spans in which threads worked for the activity that stopped last, if they are
