@@ -4,11 +4,21 @@ import { columnsOf, eachSample } from './ranges.mjs';
 import { hasTransforms, ownFrames, transformOf } from './transforms.mjs';
 
 // Returns the samples of a kind as a tree of calls, with nodes after their parents, and node 0 for the sum. `transforms` are the route's
-// options for frames. With `inverted`, the innermost call is at the root. With `spans`, only samples of these threads and times count.
+// options for frames. With `inverted`, the innermost call is at the root. With `spans`, only samples of these threads and times count, with
+// `endpoint` only those of its requests.
 export function callTree(
   trace,
   kind,
-  { range = null, thread = null, states = 'running', byThread = false, transforms = {}, inverted = false, spans = null } = {},
+  {
+    range = null,
+    thread = null,
+    states = 'running',
+    byThread = false,
+    transforms = {},
+    inverted = false,
+    spans = null,
+    endpoint = null,
+  } = {},
 ) {
   const base = baseNodes(trace);
   const [times, threads, leaves, labelOf] = columnsOf(trace, kind, ['t', 'thread', 'node', 'label']);
@@ -18,8 +28,8 @@ export function callTree(
   const isIn = (row) => !spans || spans.some((span) => span.thread === threads[row] && span.from <= times[row] && times[row] < span.to);
   let waitingWeight = 0;
   if (trace.column(`${kind}.state`).length)
-    eachSample(trace, kind, { range, thread, states: 'waiting' }, (row, weight) => (waitingWeight += isIn(row) ? weight : 0));
-  eachSample(trace, kind, { range, thread, states }, (row, weight, samples) => {
+    eachSample(trace, kind, { range, thread, states: 'waiting', endpoint }, (row, weight) => (waitingWeight += isIn(row) ? weight : 0));
+  eachSample(trace, kind, { range, thread, states, endpoint }, (row, weight, samples) => {
     if (!isIn(row)) return;
     const key = leaves[row] * width + (labelOf.length ? labelOf[row] : 0);
     const group = byThread ? threads[row] : 0;
@@ -214,13 +224,13 @@ export function sandwich(tree, frame) {
 }
 
 // Returns the samples of a thread in time order as rectangles. A frame of several samples in a row is one rectangle.
-export function stacksOverTime(trace, kind, thread, { range = null, states = 'running' } = {}) {
+export function stacksOverTime(trace, kind, thread, { range = null, states = 'running', endpoint = null } = {}) {
   const base = baseNodes(trace);
   const [times, leaves] = columnsOf(trace, kind, ['t', 'node']);
   const rectangles = [];
   let open = [];
   let lastEnd = -Infinity;
-  eachSample(trace, kind, { range, thread, states }, (row, weight) => {
+  eachSample(trace, kind, { range, thread, states, endpoint }, (row, weight) => {
     const path = [];
     for (let node = leaves[row]; node !== 0; node = base.parent[node]) path.push(node);
     path.reverse();

@@ -201,6 +201,9 @@ function triggers(trace, range) {
   ];
 }
 
+// Returns the length of an activity as a text.
+const lengthText = (one) => (one.isOpen ? 'still open' : one.isUnknown ? 'length unknown' : formatNanos(one.nanos));
+
 // Returns a histogram of pauses by length. Each bar covers lengths twice as long as the bar before.
 function pauseHistogram(pauses) {
   const steps = new Map();
@@ -253,7 +256,7 @@ function collectionCard(trace, row, go) {
         columns: [
           { title: 'Name', value: (one) => one.name },
           { title: 'Start', number: true, value: (one) => one.start, text: (one) => formatMoment(one.start) },
-          { title: 'Took', number: true, value: (one) => one.nanos, text: (one) => (one.isOpen ? 'still open' : formatNanos(one.nanos)) },
+          { title: 'Took', number: true, value: (one) => one.nanos, text: lengthText },
         ],
         rows: held.sort((a, b) => b.nanos - a.nanos),
         onrow: (one) => go({ view: 'requests', from: Math.round(one.start), to: Math.round(one.start + one.nanos + 1) }, true),

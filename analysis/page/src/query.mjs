@@ -78,16 +78,19 @@ export function occurrences(trace, what, range) {
   const known = new Map(report.activities.map((row) => [row.name, occurrencesOf(row)]));
   const groups = begun.groups.map((group) => ({ ...group, ...known.get(group.name) }));
   const { started: count, errors: failed, stopped } = report;
-  return { ...begun, count, failed, open: count - stopped, max: maxOf([0, ...groups.map((group) => group.max)]), groups };
+  const unknown = report.unpaired?.count ?? 0;
+  return { ...begun, count, failed, open: count - stopped, unknown, max: maxOf([0, ...groups.map((group) => group.max)]), groups };
 }
 
 // Returns a row of `report activities` as a group of occurrences.
-const occurrencesOf = ({ started, stopped, errors, durations }) => ({
+const occurrencesOf = ({ started, stopped, unpaired, errors, durations }) => ({
   count: started,
   failed: errors,
   open: started - stopped,
+  unknown: unpaired?.count ?? 0,
   stopped: durations.count,
   total: durations.total_ns,
+  mean: durations.count > 0 ? durations.mean_ns : null,
   max: durations.max_ns,
   p50: durations.p50_ns,
   p90: durations.p90_ns,

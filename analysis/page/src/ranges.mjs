@@ -27,16 +27,25 @@ export const isWithin = (range, nanos) => !range || (range.from <= nanos && nano
 // Returns columns of a list of rows.
 export const columnsOf = (trace, list, names) => names.map((name) => trace.column(`${list}.${name}`));
 
+// Returns the number of an endpoint by its name, such as `GET /cart`; -1 if no sample has it.
+export function endpointNumber(trace, name) {
+  const at = (trace.texts.endpoints || []).indexOf(name);
+  return at < 0 ? -1 : at + 1;
+}
+
 // The states of sampled threads: 0 for managed code, 1 for native code, 2 for waits.
 export const STATES = { running: [0, 1], managed: [0], native: [1], waiting: [2], all: [0, 1, 2] };
 
 // Calls `visit(row, weight, samples)` for each sample of a kind. `states` is a name in `STATES`, and applies to kinds with states.
-export function eachSample(trace, kind, { range = null, thread = null, states = 'all' }, visit) {
-  const [times, weights, threads, stateOf, samplesOf] = columnsOf(trace, kind, ['t', 'weight', 'thread', 'state', 'samples']);
+// With `endpoint`, only samples of threads that worked for requests to the endpoint with this number count.
+export function eachSample(trace, kind, { range = null, thread = null, states = 'all', endpoint = null }, visit) {
+  const names = ['t', 'weight', 'thread', 'state', 'samples', 'endpoint'];
+  const [times, weights, threads, stateOf, samplesOf, endpoints] = columnsOf(trace, kind, names);
   const wanted = new Set(STATES[states] || STATES.running);
   const [begin, end] = rowsWithin(times, range);
   for (let row = begin; row < end; row += 1) {
     if (thread !== null && threads[row] !== thread) continue;
+    if (endpoint !== null && endpoints[row] !== endpoint) continue;
     if (stateOf.length && !wanted.has(stateOf[row])) continue;
     visit(row, weights[row], samplesOf.length ? samplesOf[row] : 1);
   }

@@ -1,35 +1,13 @@
 // The view of activities and requests.
-import { colour, el, keepDrawn, paint, pictureLink, widthOf, write } from './dom.mjs';
+import { colour, el } from './dom.mjs';
+import { endpointCard, endpointOf } from './endpoint-card.mjs';
 import { eventColumns } from './events-views.mjs';
-import { axisStep, formatAxis, formatCount, formatMoment, formatNanos } from './format.mjs';
+import { formatCount, formatMoment, formatNanos } from './format.mjs';
 import { binned, none } from './notices.mjs';
 import { occurrences } from './query.mjs';
-import { maxOf, minOf, rowsWithin } from './ranges.mjs';
+import { maxOf, rowsWithin } from './ranges.mjs';
+import { keyOf, partLegend, phaseColumns, phaseTable, phasesText, waterfall } from './request-parts.mjs';
 import { facts, table } from './table.mjs';
-
-// The parts of an activity's time, in the order in which they are drawn.
-const PARTS = [
-  ['running_ns', 'managed', 'ran'],
-  ['native_ns', 'native', 'ran native code'],
-  ['gc_ns', 'gen2', 'stopped for collections'],
-  ['lock_ns', 'lock', 'waited for locks'],
-  ['jit_ns', 'jit', 'compiled'],
-  ['waiting_ns', 'waiting', 'waited'],
-  ['await_ns', 'request', 'awaited'],
-  ['unknown_ns', 'grid', 'unknown'],
-];
-
-const keyOf = (row) => `${row.id ?? row.name}@${row.start_ns}`;
-
-// Returns the legend of the colours of parts. `text` returns the words for each part.
-const partLegend = (has, text) =>
-  el(
-    'p',
-    { class: 'legend' },
-    PARTS.filter(([key]) => has(key)).map(([key, fill, words]) =>
-      el('span', null, el('i', { class: `swatch ${fill}`, 'aria-hidden': 'true' }), text(key, words)),
-    ),
-  );
 
 export function requestsView(trace, route, range, extent, go) {
   if (!trace.column('activities.t').length && !trace.column('requests.t').length)
@@ -41,9 +19,10 @@ export function requestsView(trace, route, range, extent, go) {
   const requests = occurrences(trace, 'requests', range);
   const hasRequests = trace.column('requests.t').length > 0;
   const report = trace.reports.activities;
-  const details = new Map((report?.slowest || []).map((row) => [`${row.start_ns} ${row.duration_ns}`, row]));
-  for (const row of trace.reports.http?.slowest || [])
-    if (!details.has(`${row.start_ns} ${row.duration_ns}`)) details.set(`${row.start_ns} ${row.duration_ns}`, row);
+  // An activity that is a request has the row of the request, with its phases.
+  const details = new Map(
+    [...(report?.slowest || []), ...(trace.reports.http?.slowest || [])].map((row) => [`${row.start_ns} ${row.duration_ns}`, row]),
+  );
   const chosen = [...details.values()].find((row) => keyOf(row) === route.activity) || null;
   // If the page has no parts of the activity, it shows the time.
   const choose = (row) =>
@@ -51,7 +30,7 @@ export function requestsView(trace, route, range, extent, go) {
   // Returns the activities that began in the range, the slowest first.
   const slowestOf = (all) =>
     all.rows
-      .filter((row) => !row.isOpen)
+      .filter((row) => !row.isOpen && !row.isUnknown)
       .sort((a, b) => b.nanos - a.nanos || a.start - b.start)
       .slice(0, 1000)
       .map((row) => {
@@ -62,6 +41,7 @@ export function requestsView(trace, route, range, extent, go) {
           key: known?.key,
           fields: known?.fields,
           parts: known?.parts,
+          phases: known?.phases,
           thread_id: known?.thread_id,
           stop_thread_id: known?.stop_thread_id,
           name: row.name,
@@ -72,6 +52,7 @@ export function requestsView(trace, route, range, extent, go) {
       });
   const slowest = slowestOf(activities);
   const slowRequests = slowestOf(requests);
+  const served = requests.groups.map((row) => endpointOf(trace, row.name)).find((row) => row && row.endpoint === route.endpoint);
   const part = (title, sum, about = null) => ({
     title,
     about,
@@ -82,7 +63,7 @@ export function requestsView(trace, route, range, extent, go) {
   const slowTable = (caption, rows, all, title, shown) =>
     rows.length > 0 &&
     table({
-      caption: `${caption} (${formatCount(rows.length)}${all.count > rows.length + all.open ? ` of ${formatCount(all.count)}` : ''})`,
+      caption: `${caption} (${listedOf(rows, all)})`,
       columns: [
         { title, value: shown },
         rows.some((row) => row.fields) && { title: 'What', wide: true, value: (row) => row.fields ?? '' },
@@ -101,6 +82,7 @@ export function requestsView(trace, route, range, extent, go) {
               part('In pauses', (parts) => parts.gc_ns),
             ]
           : []),
+        ...(title === 'Request' ? phaseColumns(rows, (row) => row.phases) : []),
         { title: 'Start', number: true, value: (row) => row.start_ns, text: (row) => formatMoment(row.start_ns) },
         { title: 'Failed', value: (row) => (row.is_error ? 'yes' : '') },
       ].filter(Boolean),
@@ -108,6 +90,12 @@ export function requestsView(trace, route, range, extent, go) {
       onrow: choose,
       first: 15,
     });
+  // Calls `show` with the requests of one name, and the slowest of them.
+  const ofOne = (name, show) => {
+    const rows = requests.rows.filter((row) => row.name === name);
+    const { count, open, unknown } = requests.groups.find((row) => row.name === name);
+    return show({ count, open, unknown }, slowestOf({ rows }));
+  };
   const drawn = (hasRequests ? slowRequests : slowest).filter((row) => row.parts).slice(0, 20);
   return el(
     'div',
@@ -118,14 +106,33 @@ export function requestsView(trace, route, range, extent, go) {
     facts([
       hasRequests && ['HTTP requests', formatCount(requests.count), 'requests-count', requests.count],
       hasRequests && ['Failed requests', formatCount(requests.failed), 'requests-failed', requests.failed],
-      hasRequests && requests.count > 0 && ['Slowest request', formatNanos(requests.max), 'requests-slowest', requests.max],
+      hasRequests &&
+        requests.count > 0 && [
+          slowestOfKnown(requests, 'Slowest request'),
+          formatNanos(requests.max),
+          'requests-slowest',
+          requests.max,
+        ],
       ['Activities', formatCount(activities.count), 'activities-count', activities.count],
       ['Failed', formatCount(activities.failed), 'activities-failed', activities.failed],
-      activities.count > 0 && ['Slowest', formatNanos(activities.max), 'activities-slowest', activities.max],
+      activities.count > 0 && [slowestOfKnown(activities, 'Slowest'), formatNanos(activities.max), 'activities-slowest', activities.max],
+      ...unknownFacts(hasRequests ? requests : activities),
       activities.open > 0 && ['Not stopped', `${formatCount(activities.open)} still open`, 'activities-open', activities.open],
     ]),
     chosen && activityCard(trace, chosen, [...details.values()], go),
-    hasRequests && occurrenceTable('Endpoints', 'Endpoint', requests.groups),
+    served &&
+      endpointCard(
+        trace,
+        { ...served, range, group: requests.groups.find((row) => row.name === served.name) },
+        ofOne(served.name, (all, rows) => slowTable('Its slowest requests', rows, all, 'Request', (row) => row.name)),
+        go,
+      ),
+    hasRequests &&
+      occurrenceTable('Endpoints', 'Endpoint', requests.groups, {
+        leads: (row) => Boolean(endpointOf(trace, row.name)),
+        onrow: (row) => go({ endpoint: endpointOf(trace, row.name).endpoint, activity: null }, true),
+      }),
+    phaseTable(trace, range),
     slowTable('Slowest requests', slowRequests, requests, 'Request', (row) => row.name),
     drawn.length > 0 && [
       el('h3', null, `What the slowest ${hasRequests ? 'requests' : 'activities'} did, each from its start`),
@@ -140,6 +147,13 @@ export function requestsView(trace, route, range, extent, go) {
     occurrenceTable('By name', 'Activity', activities.groups),
     slowTable('Slowest', slowest, activities, 'Activity', (row) => row.name),
   );
+}
+
+// Returns how many of all activities a table lists.
+function listedOf(rows, all) {
+  const whole = all.count > rows.length + all.open ? ` of ${formatCount(all.count)}` : '';
+  const unknown = all.unknown > 0 ? `, ${formatCount(all.unknown)} of unknown length` : '';
+  return `${formatCount(rows.length)}${whole}${unknown}`;
 }
 
 // Returns SQL statements of the whole trace, because the page does not know when each ran.
@@ -174,8 +188,24 @@ function statements(trace, range) {
   });
 }
 
-// Returns a table of activities or requests by name, with the distribution of their lengths.
-function occurrenceTable(caption, title, groups) {
+// Returns what is said about activities of unknown length.
+const unknownFacts = (all) =>
+  all.unknown > 0
+    ? [
+        [
+          'Length unknown',
+          `${formatCount(all.unknown)}: several with one id ran at once, and no stop tells which of them it ends`,
+          'length-unknown',
+          all.unknown,
+        ],
+      ]
+    : [];
+
+// Returns the name of the greatest length, which leaves out unknown ones.
+const slowestOfKnown = (all, name) => (all.unknown > 0 ? `${name} of known length` : name);
+
+// Returns a table of activities or requests by name, with the distribution of their lengths. `more` are further options of the table.
+function occurrenceTable(caption, title, groups, more = {}) {
   const longest = maxOf([1, ...groups.map((row) => row.max)]);
   const time = (name, key) => ({
     title: name,
@@ -193,8 +223,8 @@ function occurrenceTable(caption, title, groups) {
       {
         title: 'Mean',
         number: true,
-        value: (row) => (row.stopped ? row.total / row.stopped : null),
-        text: (row) => formatNanos(row.stopped ? row.total / row.stopped : NaN),
+        value: (row) => row.mean ?? null,
+        text: (row) => (row.mean === null ? '–' : formatNanos(row.mean)),
       },
       time('50 %', 'p50'),
       time('99 %', 'p99'),
@@ -206,6 +236,13 @@ function occurrenceTable(caption, title, groups) {
         node: (row) => histogram(row, longest),
         about: 'how many took how long; each step is twice as long as the one before',
       },
+      groups.some((row) => row.unknown > 0) && {
+        title: 'Length unknown',
+        about: 'several with one id ran at once, and no stop tells which of them it ends; 50 %, 99 % and the longest leave them out',
+        number: true,
+        value: (row) => row.unknown,
+        text: (row) => (row.unknown > 0 ? `${formatCount(row.unknown)}, not in 50 %, 99 %, longest` : '0'),
+      },
       groups.some((row) => row.open > 0) && {
         title: 'Still open',
         number: true,
@@ -215,6 +252,7 @@ function occurrenceTable(caption, title, groups) {
     ].filter((column) => column),
     rows: groups,
     first: 20,
+    ...more,
   });
 }
 
@@ -261,6 +299,7 @@ function activityCard(trace, row, all, go) {
     { class: 'card', id: 'activity', 'aria-label': `Activity ${row.name}` },
     el('h3', null, `${row.name}${row.is_error ? ' (failed)' : ''}`),
     el('p', null, row.fields),
+    row.phases && el('p', { id: 'phases' }, `Its phases: ${phasesText(row.phases)}.`),
     partLegend(
       (key) => row.parts[key] > 0,
       (key, words) => `${words} ${formatNanos(row.parts[key])}`,
@@ -300,64 +339,4 @@ function activityCard(trace, row, all, go) {
           `nettrace report activities ${trace.title} --id ${row.key ?? row.id ?? ''}`,
       ),
   );
-}
-
-// Returns a waterfall of activities, each with the parts of its time. With `fromStart`, all begin at the left.
-function waterfall(rows, onrow, chosen = null, fromStart = false) {
-  if (!rows.length) return none('None begins in this range.');
-  const startOf = (row) => (fromStart ? 0 : row.start_ns);
-  const from = minOf([...(chosen ? [startOf(chosen)] : []), ...rows.map(startOf)]);
-  const to = Math.max(from + 1, maxOf(rows.map((row) => startOf(row) + row.duration_ns)));
-  const longest = formatNanos(maxOf(rows.map((row) => row.duration_ns)));
-  const label = `${rows.length} activities, the longest ${longest}; the tables of the slowest list them`;
-  const canvas = el('canvas', { role: 'img', 'aria-label': label });
-  const box = el('div', { class: 'chart' }, canvas, pictureLink(canvas, 'Waterfall'));
-  const HEAD = 18;
-  const draw = () =>
-    paint(canvas, HEAD + rows.length * 16 + 4, (context, width, tall) => {
-      const scale = (width - 4) / (to - from);
-      context.font = '11px system-ui, sans-serif';
-      context.textBaseline = 'middle';
-      const step = axisStep(to - from, width / 110);
-      for (let at = 0; at <= to - from; at += step) {
-        context.fillStyle = colour('grid');
-        context.fillRect(at * scale, 0, 1, tall);
-        context.fillStyle = colour('faint');
-        const text = at === 0 ? (fromStart ? '0' : formatMoment(from)) : `+ ${formatAxis(at, step)}`;
-        if (at * scale + widthOf(context, text) + 6 < width) write(context, text, at * scale + 3, HEAD / 2);
-      }
-      const fills = PARTS.map(([key, fill]) => [key, colour(fill)]);
-      rows.forEach((row, index) => {
-        const x = (startOf(row) - from) * scale;
-        const wide = Math.max(2, row.duration_ns * scale);
-        const top = HEAD + index * 16;
-        let left = x;
-        for (const [key, fill] of fills) {
-          const part = (row.parts[key] / (row.duration_ns || 1)) * wide;
-          context.fillStyle = fill;
-          context.fillRect(left, top + 2, Math.min(part, x + wide - left), 12);
-          left += part;
-        }
-        context.strokeStyle = colour(chosen && keyOf(row) === keyOf(chosen) ? 'accent' : 'line');
-        context.lineWidth = chosen && keyOf(row) === keyOf(chosen) ? 2 : 1;
-        context.strokeRect(x + 0.5, top + 2.5, Math.max(1, wide - 1), 11);
-        const text = `${row.name} ${formatNanos(row.duration_ns)}`;
-        const long = widthOf(context, text);
-        const place = x + wide + long + 8 < width ? x + wide + 4 : x > long + 8 ? x - long - 4 : x + 4;
-        if (place === x + 4) {
-          context.fillStyle = colour('bg');
-          context.globalAlpha = 0.85;
-          context.fillRect(place - 2, top + 3, long + 4, 10);
-          context.globalAlpha = 1;
-        }
-        context.fillStyle = colour('ink');
-        write(context, text, place, top + 8);
-      });
-    });
-  canvas.addEventListener('click', (event) => {
-    const row = rows[Math.floor((event.clientY - canvas.getBoundingClientRect().top - HEAD) / 16)];
-    if (row) onrow(row);
-  });
-  keepDrawn(canvas, box, draw);
-  return box;
 }

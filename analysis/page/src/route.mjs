@@ -17,6 +17,7 @@ export const DEFAULTS = {
   counters: '',
   by_thread: false,
   activity: null,
+  endpoint: null,
   type: null,
   mine: false,
   own: '',

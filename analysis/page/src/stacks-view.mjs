@@ -5,7 +5,7 @@ import { countOf, formatCount, formatPercent, formatWeight, formatNanos } from '
 import { flameGraph, timeGraph } from './flame.mjs';
 import { frameOptions } from './frame-options.mjs';
 import { callTree, groupSums, methodSums, sandwich, stacksOverTime } from './calls.mjs';
-import { eachSample } from './ranges.mjs';
+import { eachSample, endpointNumber } from './ranges.mjs';
 import { facts, scrollBox, table } from './table.mjs';
 
 const TABS = [
@@ -48,10 +48,11 @@ export function stacksView(trace, route, range, extent, go) {
     threads: threadsTab,
   };
   const tab = tabs[route.tab] ? route.tab : 'flame';
-  const threads = threadsOf(trace, kind, hasStates ? route.states : 'all');
+  const endpoint = route.endpoint === null ? null : endpointNumber(trace, route.endpoint);
+  const threads = threadsOf(trace, kind, { states: hasStates ? route.states : 'all', endpoint });
   // In the order of time, the graph shows one thread: the heaviest, unless another is chosen.
   const isOfOne = tab === 'flame' && route.order === 'time';
-  const thread = route.thread ?? (isOfOne ? threads[0][0] : null);
+  const thread = route.thread ?? (isOfOne ? (threads[0]?.[0] ?? null) : null);
   const isInverted = route.inverted && TREES.includes(tab);
   const activity =
     route.of === null
@@ -60,7 +61,7 @@ export function stacksView(trace, route, range, extent, go) {
           (row) => `${row.id ?? row.name}@${row.start_ns}` === route.of,
         );
   const spans = activity ? (activity.threads || []).map(([number, from, to]) => ({ thread: number, from, to })) : null;
-  const wanted = { range, thread, spans, states: hasStates ? route.states : 'all', transforms: route };
+  const wanted = { range, thread, spans, endpoint, states: hasStates ? route.states : 'all', transforms: route };
   const tree = callTree(trace, kind, {
     ...wanted,
     inverted: isInverted,
@@ -160,11 +161,12 @@ export function stacksView(trace, route, range, extent, go) {
       ],
     hasStates && ['Times are', `${clock} between samples`],
   ]);
-  const certainty = kind === 'cpu' && route.states === 'running' && !range && thread === null && certaintyText(trace.reports.topN);
+  const isWhole = !range && thread === null && endpoint === null && !activity;
+  const certainty = kind === 'cpu' && route.states === 'running' && isWhole && certaintyText(trace.reports.topN);
   const panel = el('div', { id: 'stackpanel', role: 'tabpanel', 'aria-labelledby': `tab-${tab}` });
   const show = tabs[tab];
   if (tree.totalSamples[0] === 0) panel.append(el('p', { class: 'none' }, 'No samples here: choose another range, thread or state.'));
-  else show(panel, { trace, tree, whole, route, go, kind, range, extent, thread });
+  else show(panel, { trace, tree, whole, route, go, kind, range, extent, thread, endpoint });
   const only =
     activity &&
     el(
@@ -177,6 +179,7 @@ export function stacksView(trace, route, range, extent, go) {
     place,
     el('h2', null, trace.kinds[kind].name),
     only,
+    route.endpoint !== null && ofEndpoint(route.endpoint, go),
     controls,
     frameOptions(route, go),
     head,
@@ -185,6 +188,16 @@ export function stacksView(trace, route, range, extent, go) {
   );
   return place;
 }
+
+// Returns the notice that only samples of the requests to an endpoint count.
+const ofEndpoint = (name, go) =>
+  el(
+    'p',
+    { class: 'notice', role: 'note', id: 'only-endpoint' },
+    `Only samples of the threads that worked for requests to ${name}, while they did. `,
+    el('button', { type: 'button', onclick: () => go({ view: 'requests' }, true) }, 'The endpoint'),
+    el('button', { type: 'button', onclick: () => go({ endpoint: null }, true) }, 'All samples'),
+  );
 
 // Returns a text about how certain it is that the sampled threads ran.
 function certaintyText(report) {
@@ -211,14 +224,14 @@ function certaintyText(report) {
 }
 
 // Returns threads with their weights, the heaviest first.
-function threadsOf(trace, kind, states) {
+function threadsOf(trace, kind, wanted) {
   const threads = trace.column(`${kind}.thread`);
   const weights = new Map([...new Set(threads)].map((thread) => [thread, 0]));
-  eachSample(trace, kind, { states }, (row, weight) => weights.set(threads[row], weights.get(threads[row]) + weight));
+  eachSample(trace, kind, wanted, (row, weight) => weights.set(threads[row], weights.get(threads[row]) + weight));
   return [...weights].sort((a, b) => b[1] - a[1]).slice(0, 300);
 }
 
-function flameTab(panel, { trace, tree, route, go, kind, range, extent, thread }) {
+function flameTab(panel, { trace, tree, route, go, kind, range, extent, thread, endpoint }) {
   const found = el('span', { id: 'found', role: 'status' });
   const search = el('input', {
     type: 'search',
@@ -241,7 +254,7 @@ function flameTab(panel, { trace, tree, route, go, kind, range, extent, thread }
   );
   let graph = null;
   if (byTime) {
-    const rectangles = stacksOverTime(trace, kind, thread, { range, states: kind === 'cpu' ? route.states : 'all' });
+    const rectangles = stacksOverTime(trace, kind, thread, { range, endpoint, states: kind === 'cpu' ? route.states : 'all' });
     const shown = range || extent;
     const label = `Stacks of ${trace.threads[thread]?.label} from ${formatNanos(shown.from)} to ${formatNanos(shown.to)}`;
     const time = timeGraph(rectangles, tree, shown, {

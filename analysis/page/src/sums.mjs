@@ -1,7 +1,7 @@
 // Adds up the rows of a range, which no document of a report does. This module touches no element of the page.
-import { baseNodes } from './calls.mjs';
+import { baseNodes, callTree, methodSums } from './calls.mjs';
 import { frameText, ownFrame } from './frames.mjs';
-import { columnsOf, eachSample, isWithin, lowerBound, maxOf, rowsWithin } from './ranges.mjs';
+import { columnsOf, eachSample, endpointNumber, isWithin, lowerBound, maxOf, rowsWithin } from './ranges.mjs';
 
 // Returns the range that is counted instead of a chosen one. Some occurrences of a list have no row, but are counted in bins of time, and
 // if an end of the range lies within a bin, the whole bin counts. Returns the same object if no bin is cut.
@@ -97,33 +97,36 @@ export function eventCounts(trace, range) {
 
 // Returns the activities, requests, or tasks (`tasks.ran` and so on) that begin in a range, by name, with the rows that the page has.
 export function begunIn(trace, what, range) {
-  const [times, lengths, names, failed] = columnsOf(trace, what, ['t', 'nanos', 'name', 'failed']);
+  const [times, lengths, names, failed, unknown] = columnsOf(trace, what, ['t', 'nanos', 'name', 'failed', 'unknown']);
   const counted = countedRange(trace, what, range);
-  const all = { count: 0, failed: 0, open: 0, total: 0, max: 0, rows: [], names: new Map(), counted };
+  const nothing = { count: 0, failed: 0, open: 0, unknown: 0, total: 0, max: 0 };
+  const all = { ...nothing, rows: [], names: new Map(), counted };
   const texts = ['activities', 'requests'].includes(what) ? trace.texts.activities : trace.texts.tasks;
   const groupOf = (number) => {
     let group = all.names.get(number);
     if (!group)
       all.names.set(
         number,
-        (group = { name: texts[number], count: 0, failed: 0, open: 0, total: 0, max: 0, lengths: [], buckets: new Map() }),
+        (group = { name: texts[number], ...nothing, lengths: [], buckets: new Map() }),
       );
     return group;
   };
   const [begin, end] = rowsWithin(times, counted);
   for (let row = begin; row < end; row += 1) {
-    const isOpen = lengths[row] === 0;
+    const isUnknown = unknown[row] === 1;
+    const isOpen = lengths[row] === 0 && !isUnknown;
     const nanos = Math.max(0, lengths[row] - 1);
     const group = groupOf(names[row]);
     for (const sum of [all, group]) {
       sum.count += 1;
       sum.failed += failed[row];
       sum.open += isOpen ? 1 : 0;
+      sum.unknown += isUnknown ? 1 : 0;
       sum.total += nanos;
       sum.max = Math.max(sum.max, nanos);
     }
-    if (!isOpen) group.lengths.push(nanos);
-    all.rows.push({ name: group.name, start: times[row], nanos, isOpen, failed: failed[row] === 1 });
+    if (!isOpen && !isUnknown) group.lengths.push(nanos);
+    all.rows.push({ name: group.name, start: times[row], nanos, isOpen, isUnknown, failed: failed[row] === 1 });
   }
   const [otherNames, otherFailed, bucket, total, most] = columnsOf(trace, `${what}.others`, ['name', 'failed', 'bucket', 'total', 'max']);
   countOthers(trace, what, counted, (row, count) => {
@@ -131,16 +134,23 @@ export function begunIn(trace, what, range) {
     for (const sum of [all, group]) {
       sum.count += count;
       sum.failed += otherFailed[row] ? count : 0;
+      sum.open += bucket[row] === OPEN_BUCKET ? count : 0;
+      sum.unknown += bucket[row] === UNKNOWN_BUCKET ? count : 0;
       sum.total += total[row];
       sum.max = Math.max(sum.max, most[row]);
     }
-    group.buckets.set(bucket[row], (group.buckets.get(bucket[row]) || 0) + count);
+    if (bucket[row] < OPEN_BUCKET) group.buckets.set(bucket[row], (group.buckets.get(bucket[row]) || 0) + count);
   });
   all.groups = [...all.names.values()]
     .map((group) => ({ ...group, ...spreadOf(group) }))
+    .map((group) => ({ ...group, mean: group.stopped ? group.total / group.stopped : null }))
     .sort((a, b) => b.total - a.total || b.count - a.count);
   return all;
 }
+
+// Buckets of what has no length, as in analysis/src/page/activities.rs: what had not stopped, and what has an unknown length.
+const OPEN_BUCKET = 512;
+const UNKNOWN_BUCKET = 513;
 
 // Returns the middle of a bucket of lengths. Each power of two has eight buckets.
 const middleOf = (bucket) => (bucket < 24 ? bucket : 2 ** Math.floor(bucket / 8) * (1 + (bucket % 8) / 8 + 1 / 16));
@@ -193,6 +203,24 @@ export function placesOf(trace, kind, range) {
     places.set(key, { ...place, weight: place.weight + weight, count: place.count + count, max: Math.max(place.max, max) });
   }
   return [...places.values()].sort((a, b) => b.weight - a.weight);
+}
+
+// Returns what ran and what waited for the requests to an endpoint: the tree and the methods of threads that ran, and the calls in which
+// threads waited, longest first.
+export function endpointTime(trace, name, range) {
+  const endpoint = endpointNumber(trace, name);
+  const tree = callTree(trace, 'cpu', { range, endpoint });
+  const [numbers] = columnsOf(trace, 'cpu', ['call']);
+  const calls = trace.kinds.cpu?.calls ?? [];
+  const waits = new Map();
+  const all = { tree, methods: methodSums(tree), waitWeight: 0, waitSamples: 0 };
+  eachSample(trace, 'cpu', { range, states: 'waiting', endpoint }, (row, weight, samples) => {
+    all.waitWeight += weight;
+    all.waitSamples += samples;
+    const wait = waits.get(numbers[row]) || { call: '', by: null, ...calls[numbers[row] - 1], weight: 0, samples: 0 };
+    waits.set(numbers[row], { ...wait, weight: wait.weight + weight, samples: wait.samples + samples });
+  });
+  return { ...all, waits: [...waits.values()].sort((a, b) => b.weight - a.weight) };
 }
 
 // Returns the kind of samples that shows allocations: random samples, which .NET 10 writes, else ticks.

@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto';
 import test from 'node:test';
 import { callTree, groupSums, methodSums } from '../src/calls.mjs';
 import { collectionTotals, exceptionGroups, lockGroups, occurrences, tasksOf, waitSums } from '../src/query.mjs';
-import { eachSample } from '../src/ranges.mjs';
-import { begunIn, collectionsIn, eventCounts, spansOf, thrownIn } from '../src/sums.mjs';
+import { eachSample, endpointNumber } from '../src/ranges.mjs';
+import { phaseColumns } from '../src/request-parts.mjs';
+import { begunIn, collectionsIn, endpointTime, eventCounts, spansOf, thrownIn } from '../src/sums.mjs';
 import { dataOf, htmlOf, printed, reportOf } from './traces.mjs';
 
 // A range with all rows. Unlike null, it makes the page add up rows instead of using a report's document.
@@ -242,6 +243,84 @@ for (const name of FILES) {
     assert.ok(!trace.unnamed || (trace.unnamed.percent >= 0 && trace.unnamed.percent <= 100));
   });
 }
+
+test('activities of unknown length are told from those that had not stopped', async () => {
+  for (const [name, what, report, unknown, total] of [
+    ['ids-open-twice', 'activities', 'activities', 30, 41],
+    ['http-ids-open-twice', 'requests', 'http', 30, 40],
+  ]) {
+    const file = `testdata/known/${name}.nettrace.gz`;
+    const trace = await dataOf(htmlOf(file));
+    const wanted = reportOf(report, file);
+    assert.deepEqual([wanted.unpaired.count, wanted.started], [unknown, total]);
+    for (const all of [occurrences(trace, what, null), begunIn(trace, what, ALL)]) {
+      assert.deepEqual([all.count, all.unknown, all.open], [total, unknown, 0], name);
+      assert.equal(all.rows.filter((row) => row.isUnknown && row.nanos === 0).length, unknown);
+    }
+    // The mean is that of all whose sum is known, percentiles are of those with a length each.
+    const [row] = wanted.activities;
+    const group = occurrences(trace, what, null).groups.find((one) => one.name === row.name);
+    assert.deepEqual([group.unknown, group.mean, group.p50], [row.unpaired.count, row.durations.mean_ns, row.durations.p50_ns]);
+  }
+});
+
+test('phases of outgoing requests are those of the report', async () => {
+  const file = 'testdata/known/http-queue.nettrace.gz';
+  const trace = await dataOf(htmlOf(file));
+  const wanted = reportOf('http', file, ...ROWS);
+  const ofPage = trace.reports.http;
+  assert.deepEqual(
+    ofPage.slowest.map((row) => row.phases),
+    wanted.slowest.map((row) => row.phases),
+  );
+  const [{ phases }] = ofPage.activities;
+  assert.deepEqual(phases, wanted.activities[0].phases);
+  const columns = phaseColumns(ofPage.slowest, (row) => row.phases);
+  assert.deepEqual(
+    columns.map((column) => column.title),
+    ['Queue', 'Connect', 'Send', 'Server', 'Content', 'Other'],
+  );
+  for (const [at, row] of wanted.slowest.entries()) {
+    const shown = columns.map((column) => column.value(ofPage.slowest[at])).reduce((sum, nanos) => sum + nanos, 0);
+    const { requests, ...nanos } = row.phases;
+    assert.deepEqual([requests, shown], [1, Object.values(nanos).reduce((sum, one) => sum + one, 0)]);
+  }
+});
+
+test('what ran and waited for an endpoint is what the report says', { skip: !process.env.NETTRACE_SHARED }, async () => {
+  const file = `${process.env.NETTRACE_SHARED}/web/traces/net11-full.nettrace.gz`;
+  const trace = await dataOf(htmlOf(file));
+  // Of requests inside each other, a sample counts for the inner one.
+  const top = reportOf('topN', file, '--by-endpoint', '--state', 'all', ...ROWS);
+  const ofAll = top.endpoints.filter((row) => row.endpoint);
+  assert.ok(ofAll.length > 10);
+  for (const row of ofAll) {
+    const time = endpointTime(trace, row.endpoint, null);
+    assert.equal(time.tree.totalSamples[0] + time.waitSamples, row.samples, row.endpoint);
+  }
+  for (const endpoint of ['GET /sync', 'GET /regex', 'GET /lock']) {
+    const wanted = reportOf('http', file, '--endpoint', endpoint, ...ROWS);
+    const time = endpointTime(trace, endpoint, null);
+    // The page names handlers by their endpoints.
+    const methods = wanted.running.filter((row) => !row.endpoint);
+    const { running_ns: total_ns, running_samples: samples } = wanted;
+    assert.ok(compareMethods({ methods, total_ns, samples }, time.tree) > 0);
+    assert.equal(time.methods.length, wanted.running.length);
+    assert.deepEqual([time.waitWeight, time.waitSamples], [wanted.waiting_ns, wanted.waiting_samples]);
+    const waits = (rows, sums) => rows.map((row) => [row.call, row.by, ...sums(row)].join(' ')).sort();
+    assert.deepEqual(
+      waits(time.waits, (row) => [row.weight, row.samples]),
+      waits(wanted.waiting, (row) => [row.total_ns, row.samples]),
+    );
+    const row = trace.reports.http.activities.find((one) => one.name === `in ${endpoint}`);
+    assert.deepEqual(
+      [row.parts, row.calls, row.sql_commands, row.sql_ns],
+      [wanted.requests.parts, wanted.requests.calls, wanted.requests.sql_commands, wanted.requests.sql_ns],
+    );
+  }
+  assert.equal(endpointNumber(trace, 'GET /nothing'), -1);
+  assert.equal(endpointTime(trace, 'GET /nothing', null).tree.totalSamples[0], 0);
+});
 
 test('the policy of the page allows its own script and style alone', () => {
   const html = htmlOf('testdata/traces/tiny-v4.nettrace.gz');
