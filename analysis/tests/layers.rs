@@ -94,6 +94,7 @@ const ORDER: &[&[&str]] = &[
     // Samples and spans row by row, for documents that are cut into ranges of time.
     &["over_time"],
     // Measurements of a trace for a comparison, and the comparison.
+    &["diff::row_name"],
     &[
         "diff::calls",
         "diff::extent",

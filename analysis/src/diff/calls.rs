@@ -3,6 +3,7 @@
 //! Each tree has a budget of nodes. Calls beyond the budget are merged, with their time, into nodes
 //! named `(deeper)`.
 
+use super::row_name::row_name;
 use crate::model::{Call, CallNodes, Frame, Resolved, StackHandle, Totals};
 use crate::numbering::Numbering;
 use std::collections::{BTreeMap, HashMap};
@@ -13,7 +14,26 @@ use std::sync::Arc;
 pub(super) struct TraceCalls {
     nodes: Vec<CallOfTrace>,
     /// Frames by [`CallOfTrace::name`]. `None` is the frame of nodes named `(deeper)`.
-    frames: Vec<Option<Arc<Frame>>>,
+    frames: Vec<Option<NamedFrame>>,
+}
+
+/// A frame with the name of its rows.
+#[derive(Debug, Clone)]
+pub(super) struct NamedFrame {
+    pub(super) frame: Arc<Frame>,
+    pub(super) name: String,
+}
+
+impl NamedFrame {
+    fn new(frame: Arc<Frame>) -> NamedFrame {
+        let name = row_name(&frame).into_owned();
+        NamedFrame { frame, name }
+    }
+
+    /// Returns whether the name is not the frame's own, because the method handles an endpoint.
+    pub(super) fn is_renamed(&self) -> bool {
+        self.name != self.frame.text
+    }
 }
 
 /// A node of the tree, except the root.
@@ -44,7 +64,7 @@ impl TraceCalls {
             let (name, is_new) = numbers.add(node.call);
             if is_new {
                 calls.frames.push(match node.call {
-                    Some(Call::Frame(frame)) => resolved.frame(frame).cloned(),
+                    Some(Call::Frame(frame)) => resolved.frame(frame).cloned().map(NamedFrame::new),
                     _ => None,
                 });
             }
@@ -65,8 +85,8 @@ impl TraceCalls {
         let frames: Vec<(bool, Option<&str>)> = self
             .frames
             .iter()
-            .map(|frame| match frame.as_deref().filter(|frame| is_method(frame)) {
-                Some(frame) => (is_lacking(frame), Some(frame.text.as_str())),
+            .map(|named| match named.as_ref().filter(|named| is_method(&named.frame)) {
+                Some(named) => (is_lacking(&named.frame), Some(named.name.as_str())),
                 None => (false, None),
             })
             .collect();
@@ -114,8 +134,9 @@ impl TraceCalls {
 pub(super) struct BothSides<'c> {
     pub(super) nodes: Vec<CallOfBoth>,
     /// Frames by [`CallOfBoth::name`]. `None` is the frame of nodes named `(deeper)`.
-    pub(super) frames: Vec<Option<&'c Frame>>,
-    numbers: HashMap<Option<&'c Frame>, u32>,
+    pub(super) frames: Vec<Option<&'c NamedFrame>>,
+    /// Indices of frames by their names.
+    numbers: HashMap<Option<&'c str>, u32>,
     known: HashMap<(u32, u32), u32>,
     /// Number of nodes named `(deeper)`.
     deeper: usize,
@@ -199,7 +220,7 @@ impl<'c> BothSides<'c> {
         let above = (node.parent as usize).checked_sub(1);
         let above = above.and_then(|above| trace.places.get(above)).copied().unwrap_or_default();
         let place = match calls.frames.get(node.name as usize) {
-            Some(frame) if !above.is_beyond => self.place(above.node, frame.as_deref()),
+            Some(frame) if !above.is_beyond => self.place(above.node, frame.as_ref()),
             _ => above,
         };
         if let Some(known) = trace.places.get_mut(at) {
@@ -212,7 +233,7 @@ impl<'c> BothSides<'c> {
         }
     }
 
-    fn place(&mut self, parent: u32, frame: Option<&'c Frame>) -> TreePlace {
+    fn place(&mut self, parent: u32, frame: Option<&'c NamedFrame>) -> TreePlace {
         if let Some(node) = self.child(parent, frame) {
             return TreePlace { node, is_beyond: false };
         }
@@ -221,8 +242,9 @@ impl<'c> BothSides<'c> {
     }
 
     /// Returns the child of a node that has this frame, and adds it if there is room.
-    fn child(&mut self, parent: u32, frame: Option<&'c Frame>) -> Option<u32> {
-        let known = self.numbers.get(&frame).copied();
+    fn child(&mut self, parent: u32, frame: Option<&'c NamedFrame>) -> Option<u32> {
+        let of_frame = frame.map(|frame| frame.name.as_str());
+        let known = self.numbers.get(&of_frame).copied();
         if let Some(name) = known
             && let Some(child) = self.known.get(&(parent, name))
         {
@@ -238,7 +260,7 @@ impl<'c> BothSides<'c> {
         }
         let name = known.unwrap_or_else(|| {
             let next = number(self.frames.len());
-            self.numbers.insert(frame, next);
+            self.numbers.insert(of_frame, next);
             self.frames.push(frame);
             next
         });
@@ -277,7 +299,8 @@ mod tests {
 
     /// Makes a chain of calls, of which the innermost takes `own` nanoseconds.
     fn chain(names: impl Iterator<Item = String>, own: u64) -> TraceCalls {
-        let frame = |text| Some(Arc::new(Frame::group(text, FrameKind::Managed)));
+        let frame = |text| Arc::new(Frame::group(text, FrameKind::Managed));
+        let frame = |text| Some(NamedFrame::new(frame(text)));
         let frames: Vec<_> = names.map(frame).collect();
         let last = number(frames.len()) - 1;
         let node = |at| CallOfTrace { parent: at, name: at, own: if at == last { own } else { 0 } };
@@ -299,10 +322,24 @@ mod tests {
             .nodes
             .iter()
             .map(|node| {
-                (node.parent, both.frames[node.name as usize].unwrap().text.as_str(), node.own)
+                (node.parent, both.frames[node.name as usize].unwrap().name.as_str(), node.own)
             })
             .collect();
         assert_eq!(rows, [(0, "a", [0, 0]), (1, "b", [5, 0]), (1, "c", [0, 7])]);
+    }
+
+    #[test]
+    fn the_handlers_of_one_endpoint_are_one_node_whatever_the_runtime_calls_them() {
+        let side = |method, own| {
+            let frame = Frame::for_method("A", "dynamicClass", method, "void ()");
+            let frame = Frame { is_handler: true, endpoint: Some("GET /sync".into()), ..frame };
+            let frames = vec![Some(NamedFrame::new(Arc::new(frame)))];
+            TraceCalls { nodes: vec![CallOfTrace { parent: 0, name: 0, own }], frames }
+        };
+        let (old, new) = (side("lambda_method137", 5), side("lambda_method142", 7));
+        let both = BothSides::new([slice::from_ref(&old), slice::from_ref(&new)].map(<[_]>::iter));
+        let [node] = both.nodes.as_slice() else { panic!("{:?}", both.nodes) };
+        assert_eq!((both.frames[0].unwrap().name.as_str(), node.own), ("GET /sync", [5, 7]));
     }
 
     #[test]
@@ -328,7 +365,7 @@ mod tests {
         let both =
             BothSides::within(41, [slice::from_ref(&old), slice::from_ref(&new)].map(<[_]>::iter));
         let of = |side: &str| {
-            both.frames.iter().flatten().filter(|frame| frame.text.starts_with(side)).count()
+            both.frames.iter().flatten().filter(|frame| frame.name.starts_with(side)).count()
         };
         // One for both, then as many of each side, and one after each.
         assert_eq!((of("Main"), of("old"), of("new"), both.nodes.len()), (1, 20, 20, 43));
@@ -350,6 +387,6 @@ mod tests {
         let both =
             BothSides::within(7, [slice::from_ref(&old), slice::from_ref(&new)].map(<[_]>::iter));
         assert_eq!((both.nodes.len(), own(&both)), (7, [5, 7]));
-        assert!(!both.frames.contains(&None));
+        assert!(both.frames.iter().all(Option::is_some));
     }
 }

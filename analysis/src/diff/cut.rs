@@ -4,6 +4,7 @@
 use super::calls::TraceCalls;
 use super::extent::{ExtentFinder, Iteration};
 use super::measured::{Measured, MeasuredTrace};
+use super::row_name::row_name;
 use super::startup::StartTimes;
 use super::work::GatheredWork;
 use crate::fact::comparison::{DiffKey, Measure, Subject};
@@ -208,7 +209,7 @@ impl Cut {
             self.add(DiffKey::total(subject), slice, weight);
             let place = *places.entry(stack).or_insert_with(|| own_place(resolved, stack));
             if let Some(frame) = place {
-                self.add(DiffKey::named(subject, name_of(frame)), slice, weight);
+                self.add(DiffKey::named(subject, row_name(frame)), slice, weight);
                 self.keep(frame);
             }
         }
@@ -316,9 +317,9 @@ impl Cut {
 
     /// Keeps the frame of a method that a row is named after.
     fn keep(&mut self, frame: &Arc<Frame>) {
-        let name = name_of(frame);
-        if !self.trace.methods.contains_key(name) {
-            self.trace.methods.insert(name.to_owned(), Arc::clone(frame));
+        let name = row_name(frame);
+        if !self.trace.methods.contains_key(&*name) {
+            self.trace.methods.insert(name.into_owned(), Arc::clone(frame));
         }
     }
 
@@ -489,7 +490,7 @@ fn plus(sum: &mut (f64, f64), other: (f64, f64)) {
 /// differ from run to run.
 fn key_of(subject: Subject, frame: Option<&Frame>) -> DiffKey {
     match frame {
-        Some(frame) if frame.is_named() => DiffKey::named(subject, name_of(frame)),
+        Some(frame) if frame.is_named() => DiffKey::named(subject, row_name(frame)),
         Some(frame) if !frame.module.is_empty() => DiffKey::named(subject, frame.module.as_str()),
         _ => DiffKey::unnamed(subject),
     }
@@ -502,12 +503,6 @@ fn own_place<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> Option<&'r A
     let frames = || frames.iter().filter_map(|frame| resolved.frame(*frame));
     let own = frames().find(|frame| !is_framework(frame));
     own.or_else(|| frames().find(|frame| frame.is_handler)).or_else(|| frames().next())
-}
-
-/// Returns the name by which a method is the same in other traces: for a handler, whose own name is
-/// a number of the runtime, the endpoint.
-fn name_of(frame: &Frame) -> &str {
-    frame.endpoint.as_deref().filter(|_| frame.is_handler).unwrap_or(&frame.text)
 }
 
 /// Returns the rows that pass the user's filters.

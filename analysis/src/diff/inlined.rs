@@ -5,6 +5,7 @@
 //! Its time belongs to its caller, so that both sides are compared by the same methods.
 
 use super::measured::{Measured, MeasuredTrace};
+use super::row_name::row_name;
 use crate::fact::comparison::{DiffKey, Per, Subject};
 use crate::model::{Frame, FrameKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +39,7 @@ fn inlined_on<'t>(
     let time = |side, subject, name: &str| time(side, &DiffKey::named(subject, name), per);
     let is_lacking = |frame: &Frame| {
         let [there, here] =
-            [other, side].map(|side| time(side, Subject::MethodTotal, frame.text.as_str()));
+            [other, side].map(|side| time(side, Subject::MethodTotal, &row_name(frame)));
         there <= here * MAX_LEFT
     };
     let divisor = divisor(side, per);
@@ -103,7 +104,7 @@ pub(super) fn join(
     trace: &MeasuredTrace,
     inlined: &BTreeSet<&str>,
 ) {
-    let is_inlined = |frame: &Frame| inlined.contains(frame.text.as_str());
+    let is_inlined = |frame: &Frame| inlined.contains(&*row_name(frame));
     let by_caller = by_caller(trace, &is_inlined);
     for method in inlined {
         // The time of the caller with its callees has the method's time already.

@@ -41,6 +41,7 @@ mod per;
 mod recorded;
 mod report;
 mod row;
+mod row_name;
 mod side;
 mod stands_out;
 mod startup;

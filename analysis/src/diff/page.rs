@@ -1,13 +1,13 @@
 //! A comparison as one HTML file: its rows, and a flame graph of both sides.
 
-use super::calls::{BothSides, CallOfBoth};
+use super::calls::{BothSides, CallOfBoth, NamedFrame};
 use super::condition::ConditionOutcome;
 use super::measured::MeasuredTrace;
 use super::report::DiffReport;
 use super::row::DiffRow;
 use crate::fact::comparison::Subject;
 use crate::html::{ColumnPlace, Columns, write_html};
-use crate::model::{Call, Frame};
+use crate::model::Call;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,16 +98,18 @@ impl DiffPage<'_> {
     }
 }
 
-/// Returns the frames as JSON, with one list for each column.
-fn frames(frames: &[Option<&Frame>], findings: &BTreeSet<&str>) -> Value {
-    let texts = |deeper: &'static str, part: fn(&Frame) -> &str| -> Vec<&str> {
+/// Returns the frames as JSON, with one list for each column. A handler that is named after its
+/// endpoint has no type.
+fn frames(frames: &[Option<&NamedFrame>], findings: &BTreeSet<&str>) -> Value {
+    let texts = |deeper: &'static str, part: fn(&NamedFrame) -> &str| -> Vec<&str> {
         frames.iter().map(|frame| frame.map_or(deeper, part)).collect()
     };
-    let is_finding = |frame: &Option<&Frame>| frame.is_some_and(|it| findings.contains(&*it.text));
+    let is_finding =
+        |frame: &Option<&NamedFrame>| frame.is_some_and(|it| findings.contains(&*it.name));
     json!({
-        "text": texts(Call::DEEPER, |frame| &frame.text),
-        "type": texts("", |frame| &frame.type_name),
-        "method": texts("", |frame| &frame.method),
+        "text": texts(Call::DEEPER, |named| &named.name),
+        "type": texts("", |named| if named.is_renamed() { "" } else { &named.frame.type_name }),
+        "method": texts("", |named| if named.is_renamed() { &named.name } else { &named.frame.method }),
         "is_finding": frames.iter().map(is_finding).collect::<Vec<_>>(),
     })
 }

@@ -1,6 +1,7 @@
 //! Decides what reports show in place of a stack's innermost frames: frames of the runtime are left
 //! out, and a call of native code is named by the method that makes it.
 
+use super::endpoints::{HandlerRole, called_handler};
 use super::folding::Folding;
 use super::names::{Frame, FrameCall, FrameKind};
 use super::role::{Passage, WaitChain};
@@ -40,7 +41,14 @@ impl Innermost {
         is_returning: bool,
     ) -> Innermost {
         let is_caught = chain.is_at_poll && chain.wait == Wait::No;
-        let own = || frames.clone().position(|(frame, _)| Folding::is_own(frame));
+        let own = || {
+            let own = frames.clone().position(|(frame, _)| Folding::is_own(frame));
+            own.or_else(|| {
+                // The handler of an endpoint stands in for own code that was inlined into it.
+                let roles = frames.clone().map(|(frame, _)| HandlerRole::from_frame(frame));
+                called_handler(roles.collect::<Vec<_>>().into_iter())
+            })
+        };
         let (left_out, caught) = match is_caught.then(own).flatten() {
             // That a poll caught the thread somewhere says only that the thread passed by.
             Some(own) => {
@@ -97,4 +105,37 @@ fn call<'f>(
         unnamed,
         is_of_running: unnamed == 0,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns how many frames are left out of a stack that a poll caught, innermost first.
+    fn left_out(stack: &[&str]) -> usize {
+        let frame = |text: &&str| {
+            let (module, name) = text.split_once('!').unwrap();
+            let (type_name, method) = name.rsplit_once("::").unwrap();
+            let passage = if method == "PollGC" { Passage::GcPoll } else { Passage::No };
+            (Frame::for_method(module, type_name, method, "void ()"), passage)
+        };
+        let frames: Vec<_> = stack.iter().map(frame).collect();
+        let mut chain = WaitChain::NEW;
+        chain.is_at_poll = true;
+        let frames = frames.iter().map(|(frame, passage)| (frame, *passage));
+        Innermost::new(frames, chain, false).left_out
+    }
+
+    #[test]
+    fn the_handler_of_an_endpoint_stands_in_for_own_code_that_a_poll_caught() {
+        let poll = "System.Private.CoreLib!System.Threading.Thread::PollGC";
+        let clock = "System.Private.CoreLib!System.Diagnostics.Stopwatch::GetTimestamp";
+        let handler = "Anonymously Hosted DynamicMethods Assembly!dynamicClass::lambda_method7";
+        let middleware =
+            "Microsoft.AspNetCore.Routing!Microsoft.AspNetCore.Routing.EndpointMiddleware::Invoke";
+        assert_eq!(left_out(&[poll, clock, handler, middleware]), 2);
+        assert_eq!(left_out(&[poll, clock, "shop!Shop.Cart::Add", handler, middleware]), 2);
+        // Without the program's code and without a handler, the thread is where the poll was.
+        assert_eq!(left_out(&[poll, clock, middleware]), 1);
+    }
 }
