@@ -92,6 +92,28 @@ fn a_stop_with_the_time_of_its_start_ends_the_start_that_was_seen() {
     assert_eq!(report.activities[0].durations.total_ns, 900_000_000);
 }
 
+#[test]
+fn spans_that_stop_before_the_one_around_them_are_inside_it() {
+    let (long, short) = (("DurationTicks", "9000000"), ("DurationTicks", "50000"));
+    let span = |id| ("SpanId", id);
+    let parent = |id| ("ParentSpanId", id);
+    let (order, charge, card) = ("b5329aad740200d9", "90d3d8dea84df373", "2ac6ed441f96d24f");
+    let caller = parent("ee4ce6e7636b4644");
+    let bytes = recorded(&[
+        (STOP, "Start", &[TRACE, span("bb4ce6e7636b4644"), BEGAN, short]),
+        (STOP, "Card", &[TRACE, span(card), parent(charge), BEGAN, short]),
+        (STOP, "Charge", &[TRACE, span(charge), parent(order), BEGAN, short]),
+        // The caller is in another process.
+        (STOP, "Order", &[TRACE, span(order), caller, BEGAN, long]),
+    ]);
+    let report = reported(&bytes);
+    let inside = report.tree.iter().map(|node| (&*node.name, node.depth, node.started));
+    let order = [("Shop/Order", 0, 1), ("Shop/Charge", 1, 1), ("Shop/Card", 2, 1)];
+    let expected = [&order[..], &[("Shop/Start", 0, 1)]].concat();
+    assert_eq!(inside.collect::<Vec<_>>(), expected);
+    assert_eq!((report.started, report.outermost), (4, 2));
+}
+
 mod with_shared {
     use super::*;
 
@@ -102,5 +124,9 @@ mod with_shared {
         let trace = corpus::of_shared().into_iter().find(|trace| trace.name() == name).unwrap();
         let report = reported(&trace.bytes());
         assert_eq!((report.started, report.stopped, report.stops_without_start), (80, 80, 0));
+        let inside = report.tree.iter().map(|node| (&*node.name, node.depth, node.started));
+        let expected = [("Shop.Spans/Order", 0, 20), ("Shop.Spans/Charge", 1, 60)];
+        assert_eq!(inside.collect::<Vec<_>>(), expected);
+        assert_eq!(report.outermost, 20);
     }
 }

@@ -11,6 +11,7 @@
 //! The report of HTTP requests is another view of these matches: a request is counted by target,
 //! and once, however many layers of the program report it.
 
+mod awaiting;
 mod chosen;
 mod document;
 mod fields;
@@ -37,6 +38,7 @@ use crate::model::intervals::{
     TwinStop, Twins,
 };
 use crate::model::{Model, Resolved, StackHandle, TextHandle, ThreadHandle};
+use awaiting::{AwaitingActivities, EndedActivity};
 use chosen::ChosenActivity;
 use fields::{fields_at_stop, fields_text};
 use nettrace_parser::Event;
@@ -61,6 +63,7 @@ pub struct Activities {
     stops: LayerStops,
     connections: Connections,
     twins: Twins,
+    awaiting: AwaitingActivities,
     /// Tracker of the parts of activities' time; `None` if parts are not wanted.
     parts: Option<PartTracker>,
     /// Activity that the user chose; `None` if none is wanted.
@@ -91,6 +94,8 @@ struct BegunActivity {
     request: Option<Request>,
     /// Innermost request around the activity.
     within: Option<OpenActivityKey>,
+    /// Id of the activity around it, which is not known to have started.
+    awaited: Option<ActivityId>,
 }
 
 impl MaybeRequest for BegunActivity {
@@ -114,6 +119,7 @@ impl Default for Activities {
             stops: LayerStops::default(),
             connections: Connections::default(),
             twins: Twins::default(),
+            awaiting: AwaitingActivities::default(),
             parts: Some(PartTracker::default()),
             chosen: None,
             served: None,
@@ -234,6 +240,7 @@ impl Activities {
             part,
             request,
             within,
+            awaited: edge.parent.clone().filter(|_| edge.whole_nanos.is_some() && parent.is_none()),
         };
         if !edge.is_listener && event.known_provider() == KnownProvider::DiagnosticSource {
             self.twins.span(edge, moment.thread, self.open.next_place(name));
@@ -400,7 +407,8 @@ impl Activities {
             let (node, stack, is_error) = (begun.node, begun.stack, slow.is_error);
             let site = ActivitySite { node, label: name, is_layer: false, is_nested: false, stack };
             all.note(site, slow.start, Lasted::Nanos(slow.duration), is_error);
-            all.count(site, None, is_error).stopped(slow, None, self.top);
+            let ended = EndedActivity { name, stack, is_error, slow };
+            self.count_ended(begun.awaited, node, ended);
         }
     }
 
@@ -501,6 +509,7 @@ impl Report for Activities {
         // Open activities have no end.
         let open: Vec<_> = self.open.finish(0).collect();
         open.iter().for_each(|open| self.never_stopped(open));
+        self.count_awaiting();
         let tracker = self.parts.unwrap_or_default();
         let report = |view: ActivityView, is_http| ActivitiesReport {
             stops_cut_short,
