@@ -15,6 +15,7 @@ mod damage;
 mod error;
 mod event;
 mod feed;
+pub mod following;
 mod forget;
 mod format;
 pub mod format_guide;

@@ -1,5 +1,6 @@
 //! Maps files into memory, with the only `unsafe` code of this crate.
 
+use crate::following::Following;
 use crate::source::{Source, Span, look_at_lines, part};
 use std::fs::File;
 use std::io;
@@ -31,7 +32,8 @@ impl Piece {
 }
 
 /// File that is mapped piece by piece, which is the fastest way to read large files on one
-/// thread. [`PositionedFile`](crate::PositionedFile) is the safe alternative.
+/// thread. [`PositionedFile`](crate::PositionedFile) is the safe alternative. It ends where a
+/// [second stream](crate::following) begins.
 ///
 /// ```no_run
 /// use nettrace_parser::{MappedFile, Reader};
@@ -46,6 +48,7 @@ pub struct MappedFile {
     piece: Option<Piece>,
     /// Stream position of the window's first byte.
     start: u64,
+    following: Option<Following>,
 }
 
 impl MappedFile {
@@ -73,14 +76,15 @@ impl MappedFile {
                 "only regular files can be mapped",
             ));
         }
-        Ok(MappedFile { file: Arc::new(file), piece: None, start: 0 })
+        let following = Following::in_file(&file).ok().flatten();
+        Ok(MappedFile { file: Arc::new(file), piece: None, start: 0, following })
     }
 
     /// Returns a [`PositionedFile`](crate::PositionedFile) of the open file, at its beginning.
     /// It is meant for reading with several threads, whose mappings would block each other.
     #[cfg(any(unix, windows))]
     pub fn positioned(&self) -> crate::positioned::PositionedFile {
-        crate::positioned::PositionedFile::from_file(Arc::clone(&self.file))
+        crate::positioned::PositionedFile::from_file(Arc::clone(&self.file), self.following)
     }
 
     fn piece_end(&self) -> u64 {
@@ -107,7 +111,8 @@ impl Source for MappedFile {
         if end <= self.piece_end() {
             return Ok(true);
         }
-        let length = self.file.metadata()?.len();
+        let stream_end = self.following.map_or(u64::MAX, |following| following.start);
+        let length = self.file.metadata()?.len().min(stream_end);
         let map_start = self.start.saturating_sub(self.start % ALIGNMENT);
         // The piece grows with the number of bytes that the reader holds, so that these are not
         // mapped again too often.
@@ -138,6 +143,10 @@ impl Source for MappedFile {
 
     fn approach(&self, span: Span) {
         look_at_lines(part(self.bytes(), self.start, span));
+    }
+
+    fn following(&self) -> Option<Following> {
+        self.following
     }
 }
 

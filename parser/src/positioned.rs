@@ -1,6 +1,7 @@
 //! Reads files at positions, so that several readers can share an open file, and ranges that
 //! are not needed are never read.
 
+use crate::following::Following;
 use crate::held::Held;
 use crate::source::Source;
 use std::fs::File;
@@ -10,6 +11,8 @@ use std::sync::Arc;
 
 /// Regular file that is read piece by piece into a reusable buffer, whose size depends on the
 /// largest block.
+///
+/// It ends where a [second stream](crate::following) begins.
 ///
 /// Use it for files that must not be mapped, and to read with several threads, each with its
 /// own position and buffer. If the file is truncated while it is read, the stream ends early,
@@ -27,6 +30,7 @@ pub struct PositionedFile {
     held: Held,
     /// Minimum number of bytes to read at a time.
     ahead: usize,
+    following: Option<Following>,
 }
 
 /// Minimum number of bytes to read at a time, used after a skipped range, because another skip
@@ -50,17 +54,18 @@ impl PositionedFile {
                 "only regular files have positions",
             ));
         }
-        Ok(PositionedFile::from_file(Arc::new(file)))
+        let following = Following::in_file(&file).ok().flatten();
+        Ok(PositionedFile::from_file(Arc::new(file), following))
     }
 
-    /// Reads from a regular file that is already open.
-    pub(crate) fn from_file(file: Arc<File>) -> PositionedFile {
-        PositionedFile { file, held: Held::default(), ahead: MAX_AHEAD }
+    /// Reads the first stream of a regular file that is already open.
+    pub(crate) fn from_file(file: Arc<File>, following: Option<Following>) -> PositionedFile {
+        PositionedFile { file, held: Held::default(), ahead: MAX_AHEAD, following }
     }
 
     /// Returns a source that reads the open file from its beginning, for another thread.
     pub fn reopened(&self) -> PositionedFile {
-        PositionedFile::from_file(Arc::clone(&self.file))
+        PositionedFile::from_file(Arc::clone(&self.file), self.following)
     }
 }
 
@@ -76,6 +81,7 @@ impl Source for PositionedFile {
     }
 
     fn fill(&mut self, end: u64) -> io::Result<bool> {
+        let stream_end = self.following.map_or(u64::MAX, |following| following.start);
         while self.held.end() < end {
             let (position, ahead) = (self.held.end(), self.ahead);
             // Usually a block's content is requested. This adds the header of the next block.
@@ -84,6 +90,8 @@ impl Source for PositionedFile {
             // Larger reads may have left more room than is wanted.
             let room = self.held.room_towards(end, ahead);
             let wanted = room.len().min(missing.max(ahead));
+            let left = stream_end.saturating_sub(position);
+            let wanted = usize::try_from(left).map_or(wanted, |left| wanted.min(left));
             let room = room.get_mut(..wanted).unwrap_or_default();
             match read_at(&self.file, room, position) {
                 Ok(0) => return Ok(false),
@@ -107,6 +115,10 @@ impl Source for PositionedFile {
         } else {
             self.held.release(before);
         }
+    }
+
+    fn following(&self) -> Option<Following> {
+        self.following
     }
 }
 

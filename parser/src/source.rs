@@ -3,6 +3,7 @@
 //! All code outside of sources works with stream *positions*, never pointers, so that it can
 //! read mapped files and sockets, and a window of bytes may move in memory while it grows.
 
+use crate::following::Following;
 use crate::held::Held;
 use crate::work;
 use std::io::{self, Read};
@@ -72,6 +73,12 @@ pub trait Source {
     /// Loads bytes of the window that will be read next into the processor's caches. The default
     /// implementation does nothing, which suits bytes that were just written.
     fn approach(&self, _span: Span) {}
+
+    /// Returns the place of a second stream behind this one, if the source knows of one. The source
+    /// then ends where the second stream begins. The default implementation knows of none.
+    fn following(&self) -> Option<Following> {
+        None
+    }
 }
 
 /// Size of a cache line in bytes.
@@ -92,7 +99,8 @@ pub(crate) fn look_at_lines(bytes: &[u8]) {
     std::hint::black_box(rest.iter().step_by(LINE_BYTES).fold(seen, |seen, byte| seen ^ byte));
 }
 
-/// Source for a whole stream in memory, such as a slice or a vector.
+/// Source for a whole stream in memory, such as a slice or a vector. It ends where a
+/// [second stream](crate::following) begins.
 ///
 /// ```
 /// use nettrace_parser::{Source, Whole};
@@ -101,12 +109,20 @@ pub(crate) fn look_at_lines(bytes: &[u8]) {
 /// assert!(!source.fill(9).unwrap());
 /// ```
 #[derive(Clone)]
-pub struct Whole<B>(B);
+pub struct Whole<B> {
+    bytes: B,
+    following: Option<Following>,
+    /// Length of the stream in bytes.
+    len: usize,
+}
 
 impl<B: AsRef<[u8]>> Whole<B> {
     /// Creates a source for `bytes`, which begin with the stream's first byte.
     pub fn new(bytes: B) -> Self {
-        Whole(bytes)
+        let all = bytes.as_ref();
+        let following = Following::in_slice(all);
+        let len = following.map_or(all.len(), |following| index(following.start, 0));
+        Whole { bytes, following, len }
     }
 }
 
@@ -117,21 +133,25 @@ impl<B: AsRef<[u8]>> Source for Whole<B> {
     }
     #[inline]
     fn bytes(&self) -> &[u8] {
-        self.0.as_ref()
+        let bytes = self.bytes.as_ref();
+        bytes.get(..self.len).unwrap_or(bytes)
     }
     #[inline]
     fn fill(&mut self, end: u64) -> io::Result<bool> {
-        Ok(end <= self.0.as_ref().len() as u64)
+        Ok(end <= self.len as u64)
     }
     fn release(&mut self, _before: u64) {}
     fn approach(&self, span: Span) {
         look_at_lines(part(self.bytes(), 0, span));
     }
+    fn following(&self) -> Option<Following> {
+        self.following
+    }
 }
 
 impl<B: AsRef<[u8]>> std::fmt::Debug for Whole<B> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Whole({} bytes)", self.0.as_ref().len())
+        write!(f, "Whole({} bytes)", self.len)
     }
 }
 

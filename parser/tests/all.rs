@@ -12,6 +12,7 @@ mod corpus;
 mod end_mark;
 mod feed;
 mod fields_golden;
+mod following;
 mod found;
 mod growth;
 mod hygiene;

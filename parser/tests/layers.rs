@@ -7,7 +7,9 @@ use std::path::Path;
 const ORDER: &[&[&str]] = &[
     &["format_guide", "work", "forget", "serial", "held", "version"],
     &["error"],
-    &["bytes", "schema", "source", "clock"],
+    &["bytes", "schema", "clock"],
+    &["following"],
+    &["source"],
     &["frame"],
     &["damage"],
     &["blob", "payload"],

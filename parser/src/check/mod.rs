@@ -136,7 +136,21 @@ impl Findings {
         Ok(findings)
     }
 
-    /// Returns the violations in order of their offsets; at most 64 of each kind.
+    /// Adds the violations of a [second stream](crate::following) that begins at `start` in the
+    /// file. Its events are not counted.
+    pub fn add_following(&mut self, start: u64, second: Findings) {
+        self.is_damaged |= second.is_damaged;
+        for (kind, more) in second.counts {
+            let count = self.counts.entry(kind).or_insert(0);
+            *count = count.saturating_add(more);
+        }
+        self.violations.extend(second.violations.into_iter().map(|violation| {
+            let offset = start.saturating_add(violation.offset);
+            Violation { offset, ..violation }
+        }));
+    }
+
+    /// Returns the violations in order of their offsets; at most 64 of each kind and stream.
     pub fn violations(&self) -> &[Violation] {
         &self.violations
     }

@@ -6,6 +6,7 @@ use super::scope::{Plan, Scope};
 use super::state::State;
 use crate::block::metadata::Metadata;
 use crate::damage::Damage;
+use crate::following::Following;
 use crate::frame::Frame;
 use crate::limits::Limits;
 use crate::loss::Losses;
@@ -174,6 +175,12 @@ impl<S: Source> Reader<S> {
     /// one. `None` before the end.
     pub fn end_offset(&self) -> Option<u64> {
         self.state.end_offset
+    }
+
+    /// Returns the place of a [second stream](crate::following) in the same file, if the source
+    /// knows of one.
+    pub fn following(&self) -> Option<Following> {
+        self.source.following()
     }
 
     /// Returns the event types that are defined at the current position, in order of definition,

@@ -1,6 +1,7 @@
 //! Code of the fuzz targets. It is here, so that a test can replay the corpus.
 
 use crate::invariants::Questions;
+use nettrace_parser::following::{Following, TRAILER_BYTES};
 
 mod blob;
 mod choices;
@@ -34,6 +35,20 @@ pub(crate) const TARGETS: [Target; 8] = [
     ("ordered", ordered),
     ("truth", truth),
 ];
+
+/// Checks a stream, and a [second one](nettrace_parser::following) behind it. Readers of pieces do
+/// not know of the second stream, so both are checked alone.
+fn each_stream(bytes: &[u8], check: &mut dyn FnMut(&[u8])) {
+    match Following::in_slice(bytes) {
+        Some(following) => {
+            assert!(following.start + following.len + TRAILER_BYTES == bytes.len() as u64);
+            // Each part may end with a second stream again.
+            each_stream(&bytes[..following.start as usize], check);
+            each_stream(following.bytes(bytes), check);
+        }
+        None => check(bytes),
+    }
+}
 
 /// Maximum length of an input, in bytes. Longer inputs take time and find nothing new.
 pub(crate) const MAX_BYTES: usize = 1 << 17;

@@ -6,9 +6,12 @@ use crate::invariants::{
 };
 
 pub(crate) fn ordered(bytes: &[u8], mut questions: Questions) {
-    if bytes.len() > super::MAX_BYTES {
-        return;
+    if bytes.len() <= super::MAX_BYTES {
+        super::each_stream(bytes, &mut |bytes: &[u8]| check(bytes, &mut questions));
     }
+}
+
+fn check(bytes: &[u8], questions: &mut Questions) {
     let whole = of_slice(bytes);
     whole.assert_within(bytes.len() as u64);
     if questions.ask(2) {

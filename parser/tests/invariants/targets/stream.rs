@@ -9,9 +9,12 @@ use crate::invariants::{
 const PIECES: [(usize, bool); 4] = [(1, true), (3, false), (64, true), (1000, false)];
 
 pub(crate) fn stream(bytes: &[u8], mut questions: Questions) {
-    if bytes.len() > super::MAX_BYTES {
-        return;
+    if bytes.len() <= super::MAX_BYTES {
+        super::each_stream(bytes, &mut |bytes: &[u8]| check(bytes, &mut questions));
     }
+}
+
+fn check(bytes: &[u8], questions: &mut Questions) {
     let whole = of_slice(bytes);
     whole.assert_within(bytes.len() as u64);
     assert_every_byte_is_explained(bytes);
