@@ -4,6 +4,7 @@ use crate::args::CheckArgs;
 use crate::context::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input::Input;
 use crate::printable::printable;
 use crate::units;
 
@@ -19,8 +20,9 @@ const MAX_SHOWN_PER_KIND: usize = 5;
 pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let limits = Limits { tail_bytes: args.tail_limit.0, ..Limits::default() };
     let mut trace = context.open_with(&args.input, limits)?;
-    let findings =
+    let mut findings =
         Findings::from_reader(&mut trace.reader).map_err(|error| trace.failed(&error))?;
+    add_second(args, &trace, &mut findings)?;
     context.progress.end();
     if args.form.json {
         context.write_json(&CheckReport::new(&trace, &findings))?;
@@ -39,6 +41,17 @@ pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, F
         false if args.strict && !is_clean => Exit::Noted,
         false => Exit::Fine,
     })
+}
+
+/// Checks the second stream of a file, too, if it has one.
+fn add_second(args: &CheckArgs, trace: &Trace, findings: &mut Findings) -> Result<(), Failure> {
+    let (input, start) = (&args.input, trace.reader.end_offset().unwrap_or_default());
+    let second = (!input.is_stdin()).then(|| Input::behind(&input.file, input.read.input_limit.0));
+    let Some(mut second) = second.flatten() else { return Ok(()) };
+    let its = Findings::from_reader(&mut second)
+        .map_err(|error| Failure::read(&trace.file, &error, start))?;
+    findings.add_following(start, its);
+    Ok(())
 }
 
 /// Document of `--json`.

@@ -5,6 +5,7 @@ mod ending;
 mod gzip;
 mod mapped;
 mod regions;
+pub(crate) mod second;
 
 pub(crate) use ending::Ended;
 pub(crate) use gzip::UnpackFault;
@@ -13,10 +14,10 @@ pub(crate) use regions::Regions;
 use crate::failure::{Failure, STDIN_NAME};
 use crate::progress::Progress;
 use gzip::Unpack;
-use nettrace_parser::{Buffered, MappedFile, Source, Span};
+use nettrace_parser::{Buffered, MappedFile, Reader, Source, Span, Trace};
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -56,7 +57,8 @@ impl Input {
         let whole = metadata.is_file().then_some(metadata.len());
         let head = head(&mut file).map_err(failed)?;
         let is_plain = !gzip::is_gzip(&head);
-        if is_mapped && is_plain && whole.is_some_and(|bytes| bytes > 0) {
+        let file_bytes = whole.filter(|bytes| *bytes > 0);
+        if is_mapped && is_plain && file_bytes.is_some() {
             // A file system that cannot map files can still read them.
             if let Ok(mapped) = mapped::open(path) {
                 return Ok(Input {
@@ -68,7 +70,45 @@ impl Input {
                 });
             }
         }
-        Ok(Input::from_read(head, file, whole, limit, progress))
+        let mut left = u64::MAX;
+        if file_bytes.is_some() {
+            let second = second::find(&mut file, !is_plain).ok().flatten();
+            let start = head.len() as u64;
+            file.seek(SeekFrom::Start(start)).map_err(failed)?;
+            left = second.map_or(u64::MAX, |place| place.start.saturating_sub(start));
+        }
+        Ok(Input::from_read(head, file.take(left), whole, limit, progress))
+    }
+
+    /// Opens the second stream of a file: [`second`] has its places. A file beside the trace counts
+    /// only if it begins as the `first` stream does. `None` if there is none, or if it cannot be
+    /// read, because the first stream can be read without it.
+    pub(crate) fn open_second(path: &Path, first: &Trace, limit: u64) -> Option<Reader<Input>> {
+        Input::behind(path, limit).or_else(|| Input::beside(path, first, limit))
+    }
+
+    /// Opens the second stream behind the first one. `None` if there is none, or it cannot be read.
+    pub(crate) fn behind(path: &Path, limit: u64) -> Option<Reader<Input>> {
+        // Opening a pipe would wait for its writer.
+        let length = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?.len();
+        let mut file = File::open(path).ok()?;
+        let is_gzip = gzip::is_gzip(&head(&mut file).ok()?);
+        let place = second::find(&mut file, is_gzip).ok()?.filter(|place| place.start < length)?;
+        file.seek(SeekFrom::Start(place.start)).ok()?;
+        let (head, progress) = (head(&mut file).ok()?, Rc::new(Progress::new(false)));
+        let rest = file.take(place.len.saturating_sub(head.len() as u64));
+        Some(Reader::new(Input::from_read(head, rest, Some(place.len), limit, progress)))
+    }
+
+    /// Opens the second stream in its own file.
+    fn beside(path: &Path, first: &Trace, limit: u64) -> Option<Reader<Input>> {
+        let path = second::beside(path);
+        std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
+        let input = Input::open(&path, false, limit, Rc::new(Progress::new(false))).ok()?;
+        let mut reader = Reader::new(input);
+        let its = reader.trace().ok()?;
+        let is_same = (its.sync_ticks, its.start) == (first.sync_ticks, first.start);
+        is_same.then_some(reader)
     }
 
     /// Opens standard input, or its replacement in tests.
