@@ -196,7 +196,7 @@ impl Launched {
                 }
                 return Ok(Some(arrival));
             }
-            let over = left.is_zero() || (running.exited()?.is_some() && !running.is_awaited());
+            let over = left.is_zero() || (running.has_ended()? && !running.is_awaited());
             if over {
                 return Ok(None);
             }
@@ -219,6 +219,15 @@ impl Launched {
     /// program has started.
     pub fn resumer(&self) -> Option<Resumer> {
         self.0.as_ref().map(|running| running.port.resumer())
+    }
+
+    /// Returns whether the program has ended. On Linux, its process stays until
+    /// [`Launched::try_wait`] or [`Launched::wait`], so what the system says about it can be read.
+    ///
+    /// # Errors
+    /// The system does not report it.
+    pub fn has_ended(&mut self) -> Result<bool, Error> {
+        self.0.as_mut().map_or(Ok(false), RunningProgram::has_ended)
     }
 
     /// Returns how the program ended, if it has ended.
@@ -259,6 +268,23 @@ impl Launched {
 }
 
 impl RunningProgram {
+    #[cfg(target_os = "linux")]
+    fn has_ended(&mut self) -> Result<bool, Error> {
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let Some(pid) = pid.filter(|_| self.status.is_none()) else { return Ok(true) };
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match waitid(WaitId::Pid(pid), options) {
+            Ok(ended) => Ok(ended.is_some()),
+            Err(source) => Err(Error::Io { step: Step::Launch, source: source.into() }),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn has_ended(&mut self) -> Result<bool, Error> {
+        Ok(self.exited()?.is_some())
+    }
+
     fn exited(&mut self) -> Result<Option<ExitStatus>, Error> {
         if self.status.is_none() {
             self.status =

@@ -120,6 +120,12 @@ impl Session {
         self.shared.id
     }
 
+    /// Returns the process at the other end of the session's socket, by its id here; `None` if the
+    /// kernel does not report it, as for TCP and for processes of another container.
+    pub fn peer_pid(&self) -> Option<u32> {
+        self.shared.stream.wire.peer_pid()
+    }
+
     /// Returns the command that started the session.
     pub fn command(&self) -> CollectCommand {
         self.command
