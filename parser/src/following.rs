@@ -36,7 +36,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// Last bytes of a file with two streams.
 pub const MARK: [u8; 8] = *b"nt-clock";
 /// Length in bytes of what follows the second stream: its length, and [`MARK`].
-pub const TRAILER_BYTES: u64 = 16;
+pub const TRAILER_BYTES: usize = 16;
 /// First bytes of a stream.
 const MAGIC: [u8; 8] = *b"Nettrace";
 
@@ -65,8 +65,8 @@ impl Following {
     /// Errors of reading. A short file is no error.
     pub fn in_file(mut file: impl Read + Seek) -> io::Result<Option<Following>> {
         let end = file.seek(SeekFrom::End(0))?;
-        let Some(before) = end.checked_sub(TRAILER_BYTES) else { return Ok(None) };
-        let mut trailer = [0; TRAILER_BYTES as usize];
+        let Some(before) = end.checked_sub(TRAILER_BYTES as u64) else { return Ok(None) };
+        let mut trailer = [0; TRAILER_BYTES];
         file.seek(SeekFrom::Start(before))?;
         file.read_exact(&mut trailer)?;
         let Some(following) = Following::from_trailer(&trailer, before) else { return Ok(None) };
@@ -77,8 +77,8 @@ impl Following {
     }
 
     /// Returns the bytes that have to follow a second stream of `len` bytes.
-    pub fn trailer(len: u64) -> [u8; TRAILER_BYTES as usize] {
-        let mut trailer = [0; TRAILER_BYTES as usize];
+    pub fn trailer(len: u64) -> [u8; TRAILER_BYTES] {
+        let mut trailer = [0; TRAILER_BYTES];
         let fields = [len.to_le_bytes(), MARK];
         for (to, from) in trailer.iter_mut().zip(fields.as_flattened()) {
             *to = *from;
@@ -94,7 +94,7 @@ impl Following {
     }
 
     /// Returns the place that a trailer at offset `end` states, if a first stream can be before it.
-    fn from_trailer(trailer: &[u8; TRAILER_BYTES as usize], end: u64) -> Option<Following> {
+    fn from_trailer(trailer: &[u8; TRAILER_BYTES], end: u64) -> Option<Following> {
         let len = bytes::first::<u64>(trailer)?;
         let start = end.checked_sub(len).filter(|start| *start > 0)?;
         (trailer.ends_with(&MARK) && len >= MAGIC.len() as u64).then_some(Following { start, len })

@@ -41,7 +41,7 @@ pub(crate) const TARGETS: [Target; 8] = [
 fn each_stream(bytes: &[u8], check: &mut dyn FnMut(&[u8])) {
     match Following::in_slice(bytes) {
         Some(following) => {
-            assert!(following.start + following.len + TRAILER_BYTES == bytes.len() as u64);
+            assert!(following.start + following.len + TRAILER_BYTES as u64 == bytes.len() as u64);
             // Each part may end with a second stream again.
             each_stream(&bytes[..following.start as usize], check);
             each_stream(following.bytes(bytes), check);
