@@ -21,6 +21,8 @@ pub(crate) mod metrics_apart;
 pub(crate) mod metrics_notice;
 pub(crate) mod os_threads;
 pub(crate) mod pool_queue;
+#[cfg(target_os = "linux")]
+pub(crate) mod proc;
 pub(crate) mod program;
 pub(crate) mod request;
 pub(crate) mod rules;

@@ -3,6 +3,8 @@
 //! Linux has this in `/proc/PID/task/TID`. On other systems, and for processes of other machines or
 //! namespaces, no data is available, and the output says so.
 
+#[cfg(target_os = "linux")]
+use super::proc::{self, SchedTimes, Stat, tick_ns};
 use std::collections::BTreeMap;
 
 /// Name of the threads of .NET 6 and later that take samples and send events.
@@ -87,55 +89,28 @@ pub(crate) fn list(_pid: u64) -> Result<OsThreads, String> {
 #[cfg(target_os = "linux")]
 fn read(folder: &std::path::Path, id: u64, tick_ns: u64) -> Option<(u64, OsThread)> {
     let text = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
-    let (name, state, user, system) = parse_stat(&text("stat")?)?;
+    let Stat { name, state, user_ticks, system_ticks, .. } = Stat::parse(&text("stat")?)?;
     // In a container the process knows its threads by other ids, which events contain.
-    let status = text("status").unwrap_or_default();
-    let own_id = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
-    let own_id = own_id.and_then(|ids| ids.split_whitespace().last()?.parse().ok()).unwrap_or(id);
+    let own_id = text("status").as_deref().and_then(proc::own_id).unwrap_or(id);
     let kernel_function =
         text("wchan").filter(|name| !name.is_empty() && name != "0" && state != 'R');
-    let [user_ns, system_ns] = [user, system].map(|ticks| ticks.saturating_mul(tick_ns));
-    let exact = text("schedstat").and_then(|text| text.split(' ').next()?.parse().ok());
-    let cpu_ns = exact.unwrap_or(user_ns.saturating_add(system_ns));
+    let [user_ns, system_ns] =
+        [user_ticks, system_ticks].map(|ticks| ticks.saturating_mul(tick_ns));
+    let exact = text("schedstat").and_then(|text| SchedTimes::parse(&text));
+    let cpu_ns = exact.map_or(user_ns.saturating_add(system_ns), |times| times.ran_ns);
     Some((own_id, OsThread { id, name, state, user_ns, system_ns, cpu_ns, kernel_function }))
 }
 
 /// Returns the processor time of a process in nanoseconds, from the text of its `stat`.
 #[cfg(target_os = "linux")]
 pub(crate) fn cpu_of_stat(text: &str) -> Option<u64> {
-    let (_, _, user, system) = parse_stat(text)?;
-    Some(user.saturating_add(system).saturating_mul(tick_ns()))
-}
-
-/// Returns the nanoseconds of a tick, in which Linux counts processor time.
-#[cfg(target_os = "linux")]
-fn tick_ns() -> u64 {
-    1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
-}
-
-/// Reads `4711 (name) S …`: name, state, ticks in user mode, ticks in the kernel. The name may
-/// contain parentheses and spaces.
-#[cfg(any(target_os = "linux", test))]
-fn parse_stat(text: &str) -> Option<(String, char, u64, u64)> {
-    let (front, rest) = text.rsplit_once(')')?;
-    let (_, name) = front.split_once('(')?;
-    let mut fields = rest.split_whitespace();
-    let state = fields.next()?.chars().next()?;
-    let mut ticks = fields.skip(10).map(str::parse);
-    Some((name.to_owned(), state, ticks.next()?.ok()?, ticks.next()?.ok()?))
+    let stat = Stat::parse(text)?;
+    Some(stat.user_ticks.saturating_add(stat.system_ticks).saturating_mul(tick_ns()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_may_look_like_what_follows_it() {
-        let text = "7 (a) S (b) R 1 7 7 0 -1 4194304 100 0 0 0 12 34 0 0 20 0 5 0 9 1 1\n";
-        assert_eq!(parse_stat(text), Some(("a) S (b".to_owned(), 'R', 12, 34)));
-        assert_eq!(parse_stat("7 (a) S 1"), None);
-        assert_eq!(parse_stat(""), None);
-    }
 
     #[test]
     #[cfg(target_os = "linux")]
