@@ -1,5 +1,8 @@
-//! Keeps what a trace does not say itself in a file beside it: how a recorded process ended, if the
-//! trace breaks off, and which EventSources sent nothing although the recording asked for them.
+//! Reads what a recording says about itself: how the recorded process ended, and which EventSources
+//! sent nothing although the recording asked for them.
+//!
+//! The last event of the second stream has it. Recordings of earlier versions have a file beside
+//! them:
 //!
 //! ```text
 //! exit status 139 (SIGSEGV)
@@ -7,14 +10,18 @@
 //! asked for Shop-Ordesr, which sent nothing
 //! ```
 
-use crate::new_file::private;
+use crate::input::Input;
+use crate::input::second::{PROVIDER, RECORDING_END};
 use nettrace_analysis::fact::ProcessEnd;
+use nettrace_parser::{Event, Utf16};
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Maximum length in bytes of the file, which this command never exceeds.
 const MAX_BYTES: usize = 8 << 10;
+/// Exit code that shells give a program that a signal has killed, without the number of the signal.
+const SIGNAL_CODES: u8 = 128;
 /// Beginning of the lines about EventSources.
 const ASKED: &str = "asked for ";
 /// End of the lines about EventSources that sent nothing.
@@ -27,15 +34,15 @@ pub(crate) struct AskedSource {
     pub(crate) is_silent: bool,
 }
 
-/// What the file beside a trace says.
+/// What a recording says about itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct EndingFile {
+pub(crate) struct RecordedEnding {
     /// How the process of the trace ended, if the trace breaks off.
     pub(crate) end: Option<ProcessEnd>,
     pub(crate) asked: Vec<AskedSource>,
 }
 
-impl EndingFile {
+impl RecordedEnding {
     /// Returns the names of the EventSources that sent nothing.
     pub(crate) fn silent(&self) -> Vec<String> {
         let silent = self.asked.iter().filter(|source| source.is_silent);
@@ -57,9 +64,30 @@ impl EndingFile {
         Some(text)
     }
 
+    /// Reads the last event of a second stream.
+    fn from_event(event: &Event<'_>) -> RecordedEnding {
+        let number = |name: &str| event.get::<i64>(name).ok();
+        let names = |name: &str| -> Vec<String> {
+            let names = event.get::<Utf16<'_>>(name).map(String::from).unwrap_or_default();
+            names.lines().map(str::to_owned).collect()
+        };
+        let status = number("Status").and_then(|status| u8::try_from(status).ok());
+        let code = match (number("Ended"), status) {
+            (Some(1), status) => status,
+            (Some(2), Some(signal)) => SIGNAL_CODES.checked_add(signal),
+            _ => None,
+        };
+        let silent = names("Silent");
+        let asked = names("Asked").into_iter().map(|name| {
+            let is_silent = silent.contains(&name);
+            AskedSource { name, is_silent }
+        });
+        RecordedEnding { end: code.map(ProcessEnd::from_exit_code), asked: asked.collect() }
+    }
+
     /// Reads the text of a file; `None` if this command did not write it.
-    fn from_text(text: &str) -> Option<EndingFile> {
-        let mut read = EndingFile::default();
+    fn from_text(text: &str) -> Option<RecordedEnding> {
+        let mut read = RecordedEnding::default();
         for (at, line) in text.lines().enumerate() {
             match (line.strip_prefix(ASKED), at) {
                 (Some(asked), _) => {
@@ -88,22 +116,31 @@ fn path_of(trace: &Path) -> PathBuf {
     name.into()
 }
 
-/// Writes the file beside a new trace, and replaces the file of an older recording of that name. A
-/// failure to write is ignored, because the terminal shows it all, too.
-pub(crate) fn keep(trace: &Path, beside: &EndingFile) {
-    let path = path_of(trace);
-    // Removes only a file that this command wrote, and a link itself rather than its target.
-    if read(trace).is_some() {
-        let _ = fs::remove_file(&path);
-    }
-    if let Some(text) = beside.text() {
-        let file = private::options().write(true).create_new(true).open(path);
-        let _ = file.and_then(|mut file| file.write_all(text.as_bytes()));
+/// Removes the file beside a trace, if this command wrote it for an older recording of that name.
+pub(crate) fn remove_old(trace: &Path) {
+    if read_old(trace).is_some() {
+        // A link is removed, and not its target.
+        let _ = fs::remove_file(path_of(trace));
     }
 }
 
-/// Returns what a recording wrote beside a trace; `None` if it wrote nothing.
-pub(crate) fn read(trace: &Path) -> Option<EndingFile> {
+/// Returns what a recording says about itself; `None` if it says nothing. `limit` is the number of
+/// bytes that a compressed file may unpack to.
+pub(crate) fn read(trace: &Path, limit: u64) -> Option<RecordedEnding> {
+    let mut ending = None;
+    if let Some(mut second) = Input::open_second_of(trace, limit) {
+        // What cannot be read is lacking.
+        let _ = second.for_each(|event| {
+            if event.provider() == PROVIDER && event.id() == RECORDING_END {
+                ending = Some(RecordedEnding::from_event(&event));
+            }
+        });
+    }
+    ending.or_else(|| read_old(trace))
+}
+
+/// Returns what an earlier version wrote beside a trace; `None` if it wrote nothing.
+fn read_old(trace: &Path) -> Option<RecordedEnding> {
     let path = path_of(trace);
     // Opening a pipe would wait for its writer.
     if !fs::metadata(&path).ok()?.is_file() {
@@ -111,15 +148,15 @@ pub(crate) fn read(trace: &Path) -> Option<EndingFile> {
     }
     let mut text = String::new();
     File::open(path).ok()?.take(MAX_BYTES as u64).read_to_string(&mut text).ok()?;
-    EndingFile::from_text(&text)
+    RecordedEnding::from_text(&text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn end(code: u8) -> EndingFile {
-        EndingFile { end: Some(ProcessEnd::from_exit_code(code)), asked: Vec::new() }
+    fn end(code: u8) -> RecordedEnding {
+        RecordedEnding { end: Some(ProcessEnd::from_exit_code(code)), asked: Vec::new() }
     }
 
     fn asked(name: &str, is_silent: bool) -> AskedSource {
@@ -128,52 +165,42 @@ mod tests {
 
     #[test]
     fn sources_that_sent_nothing_are_kept_with_the_others_that_were_asked_for() {
-        let mut beside = EndingFile { end: None, asked: vec![asked("Shop", false)] };
+        let mut beside = RecordedEnding { end: None, asked: vec![asked("Shop", false)] };
         assert_eq!(beside.text(), None, "the trace has its events");
         beside.asked.push(asked("Shpo, which sent", true));
         let text = "asked for Shop\nasked for Shpo, which sent, which sent nothing\n";
         assert_eq!(beside.text().as_deref(), Some(text));
-        assert_eq!(EndingFile::from_text(text).as_ref(), Some(&beside));
+        assert_eq!(RecordedEnding::from_text(text).as_ref(), Some(&beside));
         beside.end = end(134).end;
         let text = format!("exit status 134 (SIGABRT)\n{text}");
         assert_eq!(beside.text().as_ref(), Some(&text));
-        assert_eq!(EndingFile::from_text(&text).unwrap().silent(), ["Shpo, which sent"]);
+        assert_eq!(RecordedEnding::from_text(&text).unwrap().silent(), ["Shpo, which sent"]);
         for other in ["asked for Shop\n", "asked for Shop, which sent nothing", &text[..40]] {
-            assert_eq!(EndingFile::from_text(other), None, "{other}");
+            assert_eq!(RecordedEnding::from_text(other), None, "{other}");
         }
     }
 
     #[test]
-    fn how_a_process_ended_is_kept_beside_its_trace() {
+    fn what_earlier_versions_wrote_beside_a_trace_is_read() {
         let shown = |code| end(code).end.unwrap().to_string();
         assert_eq!(shown(134), "exit status 134 (SIGABRT)");
         assert_eq!(shown(3), "exit status 3");
         let folder = std::env::temp_dir().join(format!("nettrace-ending-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let trace = folder.join("a.nettrace");
-        assert_eq!(read(&trace), None);
-        keep(&trace, &end(139));
-        assert_eq!(read(&trace), Some(end(139)));
-        let text = std::fs::read_to_string(path_of(&trace)).unwrap();
-        assert_eq!(text, "exit status 139 (SIGSEGV)\n");
-        // A recording that has nothing to say leaves nothing.
-        keep(&trace, &EndingFile::default());
-        assert_eq!(read(&trace), None);
+        assert_eq!(read(&trace, u64::MAX), None);
+        std::fs::write(path_of(&trace), "exit status 139 (SIGSEGV)\n").unwrap();
+        assert_eq!(read(&trace, u64::MAX), Some(end(139)));
+        remove_old(&trace);
+        assert_eq!(read(&trace, u64::MAX), None);
         assert!(!path_of(&trace).exists());
         for other in ["", "exit status 1; rm", "exit status 139\n", "exit status 999\n"] {
             std::fs::write(path_of(&trace), other).unwrap();
-            assert_eq!(read(&trace), None, "{other}");
+            assert_eq!(read(&trace, u64::MAX), None, "{other}");
         }
         // A file that somebody else wrote stays as it is.
-        keep(&trace, &end(3));
+        remove_old(&trace);
         assert_eq!(std::fs::read_to_string(path_of(&trace)).unwrap(), "exit status 999\n");
-        #[cfg(unix)]
-        {
-            std::fs::remove_file(path_of(&trace)).unwrap();
-            std::os::unix::fs::symlink(folder.join("linked"), path_of(&trace)).unwrap();
-            keep(&trace, &end(3));
-            assert!(!folder.join("linked").exists());
-        }
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -87,6 +87,15 @@ impl Input {
         Input::behind(path, limit).or_else(|| Input::beside(path, first, limit))
     }
 
+    /// Opens the second stream of a file whose header was not read.
+    pub(crate) fn open_second_of(path: &Path, limit: u64) -> Option<Reader<Input>> {
+        // Opening a pipe would wait for its writer.
+        std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+        let progress = Rc::new(Progress::new(false));
+        let mut first = Reader::new(Input::open(path, false, limit, progress).ok()?);
+        Input::open_second(path, first.trace().ok()?, limit)
+    }
+
     /// Opens the second stream behind the first one. `None` if there is none, or it cannot be read.
     pub(crate) fn behind(path: &Path, limit: u64) -> Option<Reader<Input>> {
         // Opening a pipe would wait for its writer.

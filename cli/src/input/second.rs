@@ -16,10 +16,20 @@
 //! | −8 | 8 | checksum and length |
 
 use super::gzip::MAGIC;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use nettrace_parser::following::{Following, TRAILER_BYTES};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+/// Provider of the events of a second stream.
+pub(crate) const PROVIDER: &str = "Nettrace-Clock";
+/// Id of the event `Recording/End`, the last one.
+pub(crate) const RECORDING_END: u32 = 6;
+
+/// End of the name of the file beside a trace.
+const BESIDE: &str = ".clock.nettrace";
 /// Beginning of the last member, up to the length of the second stream's member.
 const HEAD: [u8; 16] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 12, 0, b'N', b'C', 8, 0];
 /// Beginning of a stored block of 16 bytes that is the last one.
@@ -27,13 +37,31 @@ const STORED: [u8; 5] = [1, 16, 0, 0xef, 0xff];
 /// Length of the last member in bytes.
 const LAST_MEMBER_BYTES: u64 = 53;
 
+/// Appends a second stream, and the bytes by which it is found.
+///
+/// # Errors
+/// Errors of reading and writing, after which the file may have a part of it.
+pub(crate) fn append(mut file: &File, mut second: &File, is_packed: bool) -> io::Result<()> {
+    second.rewind()?;
+    if !is_packed {
+        let length = io::copy(&mut second, &mut file)?;
+        return file.write_all(&Following::trailer(length));
+    }
+    let start = file.stream_position()?;
+    let mut encoder = GzEncoder::new(file, Compression::fast());
+    let plain = io::copy(&mut second, &mut encoder)?;
+    encoder.finish()?;
+    let packed = file.stream_position()?.saturating_sub(start);
+    file.write_all(&last_member(packed, plain))
+}
+
 /// Returns the bytes of a compressed file's last member. `packed` is the length of the second
 /// stream's member, `plain` of the second stream.
-pub(crate) fn last_member(packed: u64, plain: u64) -> Vec<u8> {
+fn last_member(packed: u64, plain: u64) -> Vec<u8> {
     let trailer = Following::trailer(plain);
     let mut crc = flate2::Crc::new();
     crc.update(&trailer);
-    let length = TRAILER_BYTES as u32;
+    let length = u32::try_from(TRAILER_BYTES).unwrap_or(0);
     [
         &HEAD[..],
         &packed.to_le_bytes(),
@@ -96,16 +124,20 @@ pub(crate) fn beside(trace: &Path) -> PathBuf {
     for ending in [".gz", ".nettrace"] {
         stem = stem.strip_suffix(ending).unwrap_or(stem);
     }
-    trace.with_file_name(format!("{stem}.clock.nettrace"))
+    trace.with_file_name(format!("{stem}{BESIDE}"))
+}
+
+/// Returns whether a file of this name is the second stream of another file.
+#[cfg(feature = "parquet")]
+pub(crate) fn is_beside(name: &str) -> bool {
+    name.ends_with(BESIDE)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flate2::Compression;
     use flate2::read::MultiGzDecoder;
-    use flate2::write::GzEncoder;
-    use std::io::{Cursor, Write};
+    use std::io::Cursor;
 
     fn packed(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());

@@ -6,8 +6,9 @@ use super::first_values::FirstValues;
 use super::sink::{Saved, Sink};
 use crate::failure::Failure;
 use nettrace_ipc::{Ending, Session, StopHandle};
-use nettrace_parser::{Event, Feed, Outcome};
+use nettrace_parser::{Event, Feed, Outcome, Trace};
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io::{self, BufRead};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -61,6 +62,17 @@ pub(crate) trait Consumer {
         Ok(Next::Read)
     }
 
+    /// Takes the header of the stream, before the first look.
+    fn begin(&mut self, header: &Trace) {
+        let _ = header;
+    }
+
+    /// Returns the stream that is to follow this one in its file, when all bytes have come.
+    fn second(&mut self, end: &StreamEnd<'_>) -> Option<&File> {
+        let _ = end;
+        None
+    }
+
     /// Decides how to go on after the sink has failed, which gets nothing more.
     fn unwritten(&mut self, error: &io::Error) -> Next {
         let _ = error;
@@ -79,6 +91,19 @@ impl<F: FnMut(&Event<'_>) -> Next> Consumer for F {
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
         Ok(self(event))
     }
+}
+
+/// How the stream of a session ended.
+pub(crate) struct StreamEnd<'d> {
+    pub(crate) outcome: &'d Outcome,
+    /// Names of the providers that sent events.
+    pub(crate) providers: &'d BTreeSet<String>,
+    /// Whether the stream can be read to its end.
+    pub(crate) is_read: bool,
+    /// Whether all bytes came and are in the file.
+    pub(crate) is_whole: bool,
+    /// Whether the process closed the stream, and not because it was asked to.
+    pub(crate) is_by_process: bool,
 }
 
 /// A session that another thread reads.
@@ -175,6 +200,8 @@ pub(crate) struct Driver {
     is_unwritten: bool,
     /// Whether the rest of the stream is discarded, because only the end of the session matters.
     is_left: bool,
+    /// Whether the consumer has the header of the stream.
+    has_begun: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,6 +235,7 @@ impl Driver {
             failure: None,
             is_unwritten: false,
             is_left: false,
+            has_begun: false,
         }
     }
 
@@ -253,12 +281,22 @@ impl Driver {
             is_whole = arrived == Arrived::End;
         }
         is_whole &= !self.is_unwritten && !self.is_left;
-        let (saved, finished) = self.sink.finish(is_whole);
+        let (ending, outcome) = (self.session.ending(), self.feed.outcome());
+        let types = self.feed.reader().event_types();
+        let providers = types.map(|known| known.provider.to_string()).collect();
+        let second = consumer.second(&StreamEnd {
+            outcome: &outcome,
+            providers: &providers,
+            is_read: self.fault.is_none(),
+            is_whole,
+            is_by_process: ending == Some(Ending::ByTarget),
+        });
+        let (saved, finished) = self.sink.finish(is_whole, second);
         Ok(Driven {
             received: self.received,
-            ending: self.session.ending(),
-            outcome: self.feed.outcome(),
-            providers: self.feed.reader().event_types().map(|it| it.provider.to_string()).collect(),
+            ending,
+            outcome,
+            providers,
             fault: self.fault,
             failure: self.failure.or(finished.err()),
             saved,
@@ -335,6 +373,10 @@ impl Driver {
         // A copy for other threads: shared counters would be locked for every event.
         let shared = self.handle.received.lock();
         *shared.unwrap_or_else(PoisonError::into_inner) = self.received;
+        if !self.has_begun && self.received.events > 0 {
+            self.has_begun = true;
+            consumer.begin(&self.feed.outcome().trace);
+        }
         if !self.is_left {
             let next = consumer.look(self.received, is_idle)?;
             self.obey(next);

@@ -32,5 +32,6 @@ pub(crate) mod sink;
 pub(crate) mod start;
 pub(crate) mod stdout_queue;
 pub(crate) mod target;
+pub(crate) mod thread_times;
 pub(crate) mod transcript;
 pub(crate) mod until;

@@ -70,8 +70,9 @@ fn providers_that_sent_nothing_are_named_at_the_end_and_when_the_trace_is_shown(
     assert_eq!(run.code, Some(0));
     let silent = "nothing came from Shop-Ordesr, which the recording asked for";
     assert!(run.stderr.contains(&format!("warning: x.nettrace: {silent}: ")), "{}", run.stderr);
-    let kept = std::fs::read_to_string(folder.0.join("x.nettrace.ending")).unwrap();
-    assert_eq!(kept, "asked for Shop-Orders\nasked for Shop-Ordesr, which sent nothing\n");
+    assert_eq!(folder.names(), ["x.nettrace"]);
+    let strict = ran(&["check", "x.nettrace"], &folder);
+    assert_eq!(strict.code, Some(0), "{}", strict.text());
     let shown = ran(&["x.nettrace", "--json"], &folder).json();
     assert!(shown["findings"][0]["text"].text().starts_with(silent), "{shown}");
     // A recording of which all providers sent events leaves nothing beside its trace, as does one
@@ -80,7 +81,32 @@ fn providers_that_sent_nothing_are_named_at_the_end_and_when_the_trace_is_shown(
         let args = ["collect", "--duration", "100ms", "-o", "x.nettrace", "--force"];
         let run = on(&fake, &folder, &[&args[..], &what].concat());
         assert!(!run.stderr.contains("nothing came from"), "{}", run.stderr);
-        assert!(!folder.0.join("x.nettrace.ending").exists());
+        assert_eq!(folder.names(), ["x.nettrace"]);
+        let bytes = std::fs::read(folder.0.join("x.nettrace")).unwrap();
+        assert!(!bytes.ends_with(b"nt-clock"));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stream_with_another_clock_has_no_times_of_threads_and_that_is_said_once() {
+    let bytes = trace("net10-linux-x64/all.nettrace.gz");
+    let fakes = [0; 2].map(|_| FakeRuntime::start(streaming(&bytes)).unwrap());
+    for fake in &fakes {
+        let folder = Folder::new();
+        let args = ["collect", "--duration", "100ms", "-o", "x.nettrace"];
+        let run = on(fake, &folder, &args);
+        let text = "no times of threads: its clock is not the one of this system";
+        assert_eq!(run.stderr.matches(text).count(), 1, "{}", run.stderr);
+        assert!(!run.stderr.contains("times of threads: read"), "{}", run.stderr);
+        assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == bytes);
+        assert_eq!(folder.names(), ["x.nettrace"]);
+        let run = on(fake, &folder, &[&args[..], &["--force", "--thread-times", "off"]].concat());
+        assert!(!run.stderr.contains("times of threads"), "{}", run.stderr);
+        for wrong in ["0", "0.5ms", "2h", "never"] {
+            let run = on(fake, &folder, &[&args[..], &["--thread-times", wrong]].concat());
+            assert_eq!(run.code, Some(2), "{wrong}: {}", run.stderr);
+        }
     }
 }
 
@@ -191,10 +217,7 @@ fn counters_of_a_process_that_waits_at_its_start_begin_once_its_metrics_have_com
         let resumed = all.iter().position(|id| *id == (4, 1)).unwrap();
         let before = all[..resumed].iter().filter(|(set, id)| *set == 2 && *id > 1).count();
         assert_eq!(before, parts.len() - 1, "{all:?}");
-        let mut names = folder.names();
-        // The fake process sends nothing of some of the providers.
-        names.retain(|name| !name.ends_with(".ending"));
-        assert_eq!(names, parts);
+        assert_eq!(folder.names(), parts);
         assert_eq!(fake.session_count(), 0);
     }
 }
@@ -235,8 +258,7 @@ fn no_session_of_a_process_is_stopped_and_no_counters_begin_before_the_first_val
     run.assert_message(
         "EventCounters were not recorded: they begin after the first values of its metrics",
     );
-    // The fake process sends nothing of `Other`.
-    assert_eq!(folder.names(), ["x.metrics.nettrace", "x.nettrace", "x.nettrace.ending"]);
+    assert_eq!(folder.names(), ["x.metrics.nettrace", "x.nettrace"]);
 }
 
 #[test]

@@ -27,6 +27,7 @@ mod with_runtime {
     mod same_values;
     mod stack;
     mod steady;
+    mod thread_times;
     mod tools;
     mod top;
     mod watch;

@@ -7,6 +7,13 @@ use clap::{Args, ValueEnum};
 use nettrace_export::{COUNTER_GRAMMAR, GRAMMAR, Predicate};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Minimum interval between two readings of the times of threads.
+const MIN_READING_INTERVAL: Duration = Duration::from_millis(1);
+/// Maximum interval between two readings of the times of threads.
+const MAX_READING_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// Help on files of rules.
 const RULES: &str = "\
@@ -51,6 +58,38 @@ pub(crate) enum BufferingMode {
     Block,
 }
 
+/// Interval between two readings of the times of threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ThreadTimesArg {
+    Off,
+    Every(Span),
+}
+
+impl ThreadTimesArg {
+    /// Returns the interval; `None` if nothing is to be read.
+    pub(crate) fn interval(self) -> Option<Duration> {
+        match self {
+            ThreadTimesArg::Off => None,
+            ThreadTimesArg::Every(interval) => Some(interval.0),
+        }
+    }
+}
+
+impl FromStr for ThreadTimesArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ThreadTimesArg, String> {
+        if text.eq_ignore_ascii_case("off") {
+            return Ok(ThreadTimesArg::Off);
+        }
+        let interval: Span = text.parse()?;
+        match (MIN_READING_INTERVAL..=MAX_READING_INTERVAL).contains(&interval.0) {
+            true => Ok(ThreadTimesArg::Every(interval)),
+            false => Err("give a time from 1ms to 1h, or off".to_owned()),
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GRAMMAR}\n\n{COUNTER_GRAMMAR}\n\n{RULES}\n\n{COLLECT_EXAMPLES}"))]
 pub(crate) struct CollectArgs {
@@ -90,6 +129,11 @@ pub(crate) struct CollectArgs {
     /// drop leaves a gap in the trace
     #[arg(long, value_enum, value_name = "WHAT", default_value = "stop")]
     pub(crate) on_stall: OnStall,
+
+    /// How often to read the processor time of each thread, which goes behind the trace if that has
+    /// samples (Linux); rarer while it costs more than 0.5 % of a processor; off for never
+    #[arg(long, value_name = "TIME|off", default_value = "50ms")]
+    pub(crate) thread_times: ThreadTimesArg,
 
     /// Also convert the finished trace; the formats are those of nettrace convert
     /// --format list

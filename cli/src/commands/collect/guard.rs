@@ -264,7 +264,7 @@ impl Guard {
     }
 
     /// Renames a rotation's files after the rule, so that they stay, and starts the rule's
-    /// cooldown.
+    /// cooldown. Returns the old and the new paths.
     pub(super) fn keep(
         &mut self,
         rule: usize,
@@ -272,20 +272,27 @@ impl Guard {
         reached: &Reached,
         written: Vec<Written>,
         messages: &mut Messages<'_>,
-    ) {
+    ) -> Vec<(PathBuf, PathBuf)> {
+        let mut moved = Vec::new();
         let name = self.rules.all.get(rule).map(|rule| rule.name.clone()).unwrap_or_default();
         let mut kept = Vec::new();
         let now = stamp();
         for (written, part) in written.into_iter().zip(1..) {
             let path = self.files.path(reached, &name, &now, Some(part));
-            let old = written.path().display().to_string();
+            let old = written.path().to_owned();
             match written.rename(&path) {
-                Ok(written) => kept.push(written),
-                Err(error) => messages
-                    .warning(&format!("{old} cannot be kept as {}: {error}", path.display())),
+                Ok(written) => {
+                    kept.push(written);
+                    moved.push((old, path));
+                }
+                Err(error) => {
+                    let (old, new) = (old.display(), path.display());
+                    messages.warning(&format!("{old} cannot be kept as {new}: {error}"));
+                }
             }
         }
         self.take_recorded(rule, watch, reached, kept, messages);
+        moved
     }
 
     /// Starts the rule's cooldown.

@@ -6,13 +6,14 @@ mod files;
 mod formats;
 mod guard;
 mod recording;
+mod second_stream;
 mod starts;
 mod status;
 mod summary;
 
 use crate::args::{BufferingMode, CollectArgs};
 use crate::context::Context;
-use crate::ending::{self, EndingFile};
+use crate::ending;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::counters;
@@ -31,6 +32,7 @@ use guard::Guard;
 use nettrace_analysis::fact::ProcessEnd;
 use nettrace_export::{CounterName, Predicate};
 use nettrace_ipc::{Children, Provider, Providers, RequestError, SessionConfig, WhenFull};
+use second_stream::Beside;
 use signal_hook::consts::SIGINT;
 use starts::Target;
 use std::fs::File;
@@ -91,7 +93,7 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     };
     talk.finish()?;
     let (exit, is_cut_off) = result?;
-    let mut asked = collector.take_asked();
+    let mut beside = collector.take_beside();
     let written = collector.into_written();
     let ended = match exit {
         Exit::Program(code) if is_cut_off && written.len() == 1 => {
@@ -100,9 +102,13 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         _ => None,
     };
     for trace in &written {
-        let asked = asked.remove(trace).unwrap_or_default();
-        ending::keep(trace, &EndingFile { end: ended, asked });
+        ending::remove_old(trace);
+        if let Some(beside) = beside.remove(trace) {
+            beside.end(ended);
+        }
     }
+    // Recordings that were removed, as by a rotation.
+    beside.into_values().for_each(Beside::discard);
     if let Some(end) = ended {
         context.messages.note(&format!("the program ended with {end}"));
     }

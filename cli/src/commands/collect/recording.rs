@@ -1,14 +1,16 @@
 //! Writes one session to a file, on a thread of its own, and parses the bytes for losses and for
 //! events that fulfil conditions.
 
+use super::second_stream::{Beside, SecondStream};
 use crate::failure::Failure;
-use crate::live::driver::{Consumer, Driven, Driver, Next, Received, SessionHandle};
+use crate::live::driver::{Consumer, Driven, Driver, Next, Received, SessionHandle, StreamEnd};
 use crate::live::first_values::FirstValues;
 use crate::live::sink::Sink;
 use nettrace_analysis::findings::SourceFault;
 use nettrace_export::Trigger;
 use nettrace_ipc::Session;
-use nettrace_parser::{Event, Feed};
+use nettrace_parser::{Event, Feed, Trace};
+use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -65,6 +67,10 @@ pub(super) struct RecordingOutcome {
     pub(super) read: Driven,
     /// Reason why no condition was fulfilled; `None` if it is not known.
     pub(super) lacking: Option<String>,
+    /// Second stream that could not be joined to the recording, which was cut off.
+    pub(super) beside: Option<Beside>,
+    /// Reason why the times of threads are lacking.
+    pub(super) no_times: Option<String>,
 }
 
 /// Session that a thread records.
@@ -116,6 +122,8 @@ pub(super) struct Recorder {
     pub(super) is_beside: bool,
     /// EventSources whose fault was reported.
     pub(super) faulty: Vec<String>,
+    /// Second stream of the file; `None` if there is no file.
+    pub(super) second: Option<SecondStream>,
 }
 
 impl Recorder {
@@ -139,8 +147,10 @@ impl Recorder {
                 "the process keeps sending although it was asked to stop; the file ends here";
             read.failure = Some(io::Error::other(text));
         }
+        let second = self.second.take().map(|second| second.conclude(&read.saved));
+        let (beside, no_times) = second.unwrap_or_default();
         if self.is_beside {
-            return RecordingOutcome { read, lacking: None };
+            return RecordingOutcome { read, lacking: None, beside, no_times };
         }
         let sought = self.sought();
         for (rule, watcher) in sought.watchers.iter().enumerate() {
@@ -149,7 +159,9 @@ impl Recorder {
                 (self.report)(RecordingEvent::RuleTrouble { rule, trouble });
             }
         }
-        RecordingOutcome { read, lacking: sought.trigger.as_ref().and_then(Trigger::why_not) }
+        let lacking = sought.trigger.as_ref().and_then(Trigger::why_not);
+        drop(sought);
+        RecordingOutcome { read, lacking, beside, no_times }
     }
 }
 
@@ -191,6 +203,16 @@ impl Consumer for Recorder {
         // A process that goes on sending after the request to stop must not fill the disk.
         let is_over = self.max_bytes.is_some_and(|most| received.bytes >= most);
         Ok(if is_over { Next::Leave } else { Next::Read })
+    }
+
+    fn begin(&mut self, header: &Trace) {
+        if let Some(second) = &self.second {
+            second.take_header(header);
+        }
+    }
+
+    fn second(&mut self, end: &StreamEnd<'_>) -> Option<&File> {
+        self.second.as_mut()?.end(end)
     }
 
     /// Returns `None`, so that reading waits for bytes without a limit: the collector ends it.

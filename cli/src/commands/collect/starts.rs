@@ -3,6 +3,7 @@
 
 use super::files::{self, Files, is_packed};
 use super::recording::Sought;
+use super::second_stream;
 use crate::failure::Failure;
 use crate::live::end_rule::{EndRule, SIGNAL_CHECK};
 use crate::live::first_values::FirstValues;
@@ -11,6 +12,7 @@ use crate::live::sink::Sink;
 use crate::live::start;
 use crate::live::stdout_queue::StdoutQueue;
 use crate::live::target::Reached;
+use crate::live::thread_times::{self, ReadSession, Readings, ThreadTimes};
 use nettrace_ipc::{Arrival, Error, Runtime, Session, SessionConfig, Startup};
 use std::io;
 use std::path::PathBuf;
@@ -127,6 +129,8 @@ pub(super) struct Stream {
     pub(super) sink: Sink,
     /// Names of the providers that the session asks for.
     pub(super) providers: Vec<String>,
+    /// Readings of the process, beside samples.
+    pub(super) readings: Option<Readings>,
 }
 
 /// Answer to a request.
@@ -150,15 +154,18 @@ struct Places {
     /// Naming of files; `None` if traces go to `queue`.
     files: Option<Arc<Mutex<Files>>>,
     queue: Option<StdoutQueue>,
+    thread_times: Option<ThreadTimes>,
 }
 
 impl PendingStarts {
     pub(super) fn new(
         files: Option<Files>,
         queue: Option<StdoutQueue>,
+        thread_times: Option<ThreadTimes>,
         end: &EndRule,
     ) -> PendingStarts {
-        let places = Places { files: files.map(|files| Arc::new(Mutex::new(files))), queue };
+        let places =
+            Places { files: files.map(|files| Arc::new(Mutex::new(files))), queue, thread_times };
         PendingStarts { places, end: end.clone(), pending: Vec::new(), next: 0 }
     }
 
@@ -249,6 +256,7 @@ fn start_session(
         first_values.expect();
     }
     let Sessions { main: config, metrics, counters } = sessions;
+    let providers = names_of(&config);
     // Before the session starts, which would have to be stopped if the file cannot be created.
     let (path, sink) = match &request.later {
         Some(later) => places.sink_at(later.path.clone(), &request.job)?,
@@ -263,13 +271,18 @@ fn start_session(
         }
         None => None,
     };
+    let has_samples = second_stream::has_samples(&providers);
+    let times = places.thread_times.as_ref().filter(|_| has_samples && path.is_some());
+    // The request takes the runtime a tenth of a second, which has its samples.
+    let readings = times.and_then(|times| times.begin(reached.pid_here()));
     let (asked, resumes) = (reached.clone(), request.resumes);
     let metrics_config = metrics.as_ref().map(|(config, ..)| config.clone());
-    let providers = names_of(&config);
     let answer = end.ask(move || -> Result<_, Error> {
         // Metrics first: `metrics_apart` has the reason.
         let metrics = metrics_config.map(|config| asked.runtime.start(&config)).transpose()?;
+        let asked_ns = thread_times::now_ns();
         let session = asked.runtime.start(&config)?;
+        let between_ns = (asked_ns, thread_times::now_ns());
         let resumed = resumes.then(|| asked.runtime.resume());
         // Resuming has no effect on a process that is suspended for another tool's port.
         let is_waiting = asked.may_wait
@@ -278,16 +291,21 @@ fn start_session(
             Some(Ok(())) if is_new => held_by(&asked.runtime),
             _ => Vec::new(),
         };
-        Ok((metrics, session, resumed, is_waiting, held_by))
+        Ok((metrics, (session, between_ns), resumed, is_waiting, held_by))
     });
     let answer = answer?.ok_or_else(|| silent(reached.label()))?;
-    let (started, session, resumed, is_waiting, held_by) =
+    let (started, (session, between_ns), resumed, is_waiting, held_by) =
         answer.map_err(|error| reached.failed(&error))?;
     let metrics = metrics.zip(started).map(|((config, path, sink), session)| {
         let providers = names_of(&config);
-        Stream { session, path, sink, providers }
+        Stream { session, path, sink, providers, readings: None }
     });
-    let stream = Stream { session, path, sink, providers };
+    if let (Some(readings), Some(path)) = (&readings, &path) {
+        let (asked_ns, answered_ns) = between_ns;
+        let (pid, path) = (session.peer_pid(), path.clone());
+        readings.take_session(ReadSession { pid, asked_ns, answered_ns, path });
+    }
+    let stream = Stream { session, path, sink, providers, readings };
     let first_values = Arc::new(first_values);
     Ok(Started { stream, metrics, later, first_values, resumed, held_by, is_waiting })
 }

@@ -1,6 +1,7 @@
 //! Finds the files that the arguments of `export` name.
 
 use crate::failure::plain;
+use crate::input::second;
 use nettrace_export::Glob;
 use nettrace_tables::ContentHash;
 use std::collections::HashSet;
@@ -133,6 +134,7 @@ fn below(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         if entry.file_type()?.is_dir() {
             below(&path, files)?;
         } else if let Some(name) = path.file_name().and_then(|name| name.to_str())
+            && !second::is_beside(name)
             && ENDINGS.iter().any(|ending| name.ends_with(ending))
         {
             files.push(path);

@@ -158,8 +158,8 @@ fn conclude(read: &Driven, reached: &Reached, file: &str, context: &mut Context<
     }
     match &read.saved {
         Saved::Nothing => true,
-        Saved::Whole(written) => {
-            messages.note(&format!("the trace is in {}", written.path().display()));
+        Saved::Whole { file, .. } => {
+            messages.note(&format!("the trace is in {}", file.path().display()));
             true
         }
         Saved::Unnamed(failure) => {

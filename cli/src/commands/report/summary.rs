@@ -52,7 +52,7 @@ pub(super) fn complete(
     if let Some(heap) = &heap {
         report.add_heap(&heap.report);
     }
-    let beside = ending::read(&input.file).unwrap_or_default();
+    let beside = ending::read(&input.file, input.read.input_limit.0).unwrap_or_default();
     report.add_outcome(trace, beside.end.filter(|_| !trace.is_complete));
     report.add_silent_sources(beside.silent());
     heap

@@ -2,9 +2,9 @@
 
 use super::Collector;
 use super::recordings::{Active, NO_COUNTERS, NO_NEXT_FILE};
+use crate::commands::collect::second_stream::Beside;
 use crate::commands::collect::summary::Summary;
 use crate::context::Context;
-use crate::ending::AskedSource;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::sink::Saved;
@@ -43,14 +43,10 @@ impl Collector {
         let read = &outcome.read;
         self.totals.add(read.received);
         let asked = self.named.iter().filter(|name| active.providers.contains(name));
-        let asked = asked.map(|name| {
-            // A stream that cannot be read to its end does not tell who sent nothing.
-            let is_silent = read.fault.is_none() && !read.providers.contains(name);
-            AskedSource { name: name.clone(), is_silent }
-        });
-        let asked: Vec<AskedSource> = asked.collect();
-        let silent = asked.iter().filter(|source| source.is_silent);
-        let silent = silent.map(|source| source.name.clone()).collect();
+        // A stream that cannot be read to its end does not tell who sent nothing.
+        let is_silent =
+            |name: &&String| read.fault.is_none() && !read.providers.contains(name.as_str());
+        let silent = asked.filter(is_silent).cloned().collect();
         let summary =
             Summary { outcome: &outcome, label: &label, file: &file, is_stdout, elapsed, silent };
         summary.tell(self.buffer_megabytes, &mut context.messages);
@@ -60,15 +56,19 @@ impl Collector {
         self.is_damaged |= summary.is_damaged();
         let mut failure = summary.failure();
         let written = match outcome.read.saved {
-            Saved::Whole(written) => Some(written),
+            Saved::Whole { file, .. } => Some(file),
             Saved::Unnamed(unnamed) => {
                 failure.get_or_insert(unnamed);
                 None
             }
             Saved::Nothing | Saved::Part(_) => None,
         };
-        if let Some(written) = &written {
-            self.asked.insert(written.path().to_owned(), asked);
+        self.no_times.extend(outcome.no_times);
+        if let Some(beside) = outcome.beside {
+            match &written {
+                Some(written) => drop(self.beside.insert(written.path().to_owned(), beside)),
+                None => beside.end(None),
+            }
         }
         if let Some((rule, watch)) = active.job.rule() {
             let written = written.into_iter().collect();
@@ -131,9 +131,20 @@ impl Collector {
         }
     }
 
-    /// Takes the providers that options name, by the file of the recording that asked for them.
-    pub(in super::super) fn take_asked(&mut self) -> BTreeMap<PathBuf, Vec<AskedSource>> {
-        std::mem::take(&mut self.asked)
+    /// Takes the second streams of recordings that were cut off, by the file of the recording.
+    pub(in super::super) fn take_beside(&mut self) -> BTreeMap<PathBuf, Beside> {
+        std::mem::take(&mut self.beside)
+    }
+
+    /// Reports why times of threads are lacking, and what reading them took.
+    fn tell_thread_times(&self, context: &mut Context<'_>) {
+        for reason in &self.no_times {
+            context.messages.note(&format!("no times of threads: {reason}"));
+        }
+        let times = self.thread_times.as_ref();
+        if let Some((times, summary)) = times.and_then(|times| Some((times, times.summary()?))) {
+            context.messages.note(&summary.text(times.interval()));
+        }
     }
 
     /// Returns the files of all recordings that have ended.
@@ -149,6 +160,7 @@ impl Collector {
         &mut self,
         context: &mut Context<'_>,
     ) -> Result<Exit, Failure> {
+        self.tell_thread_times(context);
         if self.turned_away > 0 {
             let processes = units::counted(self.turned_away, "process");
             context.messages.warning(&format!(

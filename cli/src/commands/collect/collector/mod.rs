@@ -11,22 +11,23 @@ pub(super) use newcomers::Newcomers;
 use super::files::Files;
 use super::guard::Guard;
 use super::recording::RecordingEvent;
+use super::second_stream::Beside;
 use super::starts::{Job, PendingStarts, StartRequest, StartResult, Target};
 use super::status::{RecordingState, Status};
 use crate::args::CollectArgs;
 use crate::context::Context;
-use crate::ending::AskedSource;
 use crate::failure::Failure;
 use crate::live::driver::Received;
 use crate::live::end_rule::{EndRule, SIGNAL_CHECK};
 use crate::live::request;
 use crate::live::stdout_queue::StdoutQueue;
+use crate::live::thread_times::ThreadTimes;
 use crate::new_file::Written;
 use nettrace_export::Predicate;
 use nettrace_ipc::{Lost, SessionConfig};
 use recordings::Active;
 use rules::Keep;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -76,8 +77,12 @@ pub(super) struct Collector {
     finished: VecDeque<(Option<u64>, u64, Written)>,
     /// Names of the providers that options name.
     named: Vec<String>,
-    /// Providers that options name, by the file of the recording that asked for them.
-    asked: BTreeMap<PathBuf, Vec<AskedSource>>,
+    /// Readings of the times of threads; `None` if they are switched off.
+    thread_times: Option<ThreadTimes>,
+    /// Reasons why times of threads are lacking.
+    no_times: BTreeSet<String>,
+    /// Second streams of recordings that were cut off, by the file of the recording.
+    beside: BTreeMap<PathBuf, Beside>,
     /// Number of recordings that have begun.
     count: usize,
     /// Number of processes that were to be recorded.
@@ -103,13 +108,14 @@ impl Collector {
         end: EndRule,
     ) -> Collector {
         let buffer_megabytes = args.session.buffersize.get();
+        let thread_times = args.thread_times.interval().map(ThreadTimes::new);
         let limit = args.max_size.map(|size| size.0).or(args.rotate.map(|rotation| rotation.bytes));
         Collector {
             conditions,
             config,
             guard,
             keeps: Vec::new(),
-            starts: PendingStarts::new(files, queue.clone(), &end),
+            starts: PendingStarts::new(files, queue.clone(), thread_times.clone(), &end),
             queue,
             queue_name: match args.output.as_deref().filter(|path| *path != Path::new("-")) {
                 Some(path) => path.display().to_string(),
@@ -129,7 +135,9 @@ impl Collector {
             active: Vec::new(),
             finished: VecDeque::new(),
             named: request::named_providers(&args.session),
-            asked: BTreeMap::new(),
+            thread_times,
+            no_times: BTreeSet::new(),
+            beside: BTreeMap::new(),
             count: 0,
             wanted: 0,
             totals: Received::default(),

@@ -47,7 +47,7 @@ impl Collector {
                         Failure::input("the started program", error.to_string())
                     };
                     let arrival = launched.next(Duration::ZERO).map_err(failed)?;
-                    (arrival, launched.try_wait().map_err(failed)?.is_none(), true)
+                    (arrival, !launched.has_ended().map_err(failed)?, true)
                 }
             };
             match arrival {

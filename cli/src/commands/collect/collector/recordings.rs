@@ -2,6 +2,7 @@
 
 use super::{Collector, Notice, ROTATION_RETRY};
 use crate::commands::collect::recording::{Recorder, Recording, RecordingEvent, Sought};
+use crate::commands::collect::second_stream::{self, SecondStream};
 use crate::commands::collect::starts::{
     Job, LaterCounters, StartRequest, StartResult, Started, Stream, Target,
 };
@@ -12,6 +13,7 @@ use crate::live::first_values::FirstValues;
 use crate::live::metrics_apart;
 use crate::live::request;
 use crate::live::target::Reached;
+use crate::live::thread_times::ThreadTimes;
 use crate::units;
 use nettrace_export::Trigger;
 use nettrace_ipc::{Error, Lost, Session, SessionConfig};
@@ -230,7 +232,7 @@ impl Collector {
     /// Reads a session on a thread of its own.
     fn drive(
         &mut self,
-        stream: Stream,
+        mut stream: Stream,
         main: usize,
         (sought, first_values): (&Arc<Mutex<Sought>>, &Arc<FirstValues>),
         reached: &Reached,
@@ -249,7 +251,9 @@ impl Collector {
             drop(notices.send(Notice::Recording(from, event)));
         });
         let (sought, is_beside) = (Arc::clone(sought), main != number);
-        let recorder = Recorder { report, limit, max_bytes, sought, is_beside, faulty: Vec::new() };
+        let second = self.second_stream(&mut stream, &job);
+        let faulty = Vec::new();
+        let recorder = Recorder { report, limit, max_bytes, sought, is_beside, faulty, second };
         let recording = Recording::start(stream.session, stream.sink, first_values, recorder)?;
         self.count += 1;
         self.active.push(Active {
@@ -268,6 +272,23 @@ impl Collector {
             later: None,
         });
         Ok(())
+    }
+
+    /// Begins the second stream of a recording that goes to a file. One with samples has the times
+    /// of its threads.
+    fn second_stream(&mut self, stream: &mut Stream, job: &Job) -> Option<SecondStream> {
+        if job.is_watch() {
+            return None;
+        }
+        let Some(path) = stream.path.clone() else {
+            let is_possible = self.thread_times.as_ref().is_some_and(ThreadTimes::is_possible);
+            if is_possible && second_stream::has_samples(&stream.providers) {
+                self.no_times.insert(format!("{} takes one stream", self.queue_name));
+            }
+            return None;
+        };
+        let asked = self.named.iter().filter(|name| stream.providers.contains(name)).cloned();
+        Some(SecondStream::new(path, stream.readings.take(), asked.collect()))
     }
 
     /// Reports what is recorded, and to which files.

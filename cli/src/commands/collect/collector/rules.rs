@@ -176,8 +176,12 @@ impl Collector {
         let (kept, others) = all.partition::<VecDeque<_>, _>(|(pid, ..)| *pid == reached.pid);
         self.finished = others;
         let written = kept.into_iter().map(|(.., written)| written).collect();
-        if let Some(guard) = self.guard() {
-            guard.keep(rule, watch, reached, written, &mut context.messages);
+        let Some(guard) = self.guard() else { return };
+        for (old, new) in guard.keep(rule, watch, reached, written, &mut context.messages) {
+            if let Some(beside) = self.beside.remove(&old) {
+                let moved = beside.moved(&new);
+                self.beside.insert(new, moved);
+            }
         }
     }
 }

@@ -1,0 +1,122 @@
+//! The second stream of a recording: the times of its threads, and how it ended.
+
+use crate::args::profiles::SAMPLER;
+use crate::live::driver::StreamEnd;
+use crate::live::sink::Saved;
+use crate::live::thread_times::rows::{HowEnded, RecordingEnd};
+use crate::live::thread_times::{ClockFile, EndedClockFile, Readings};
+use nettrace_analysis::fact::ProcessEnd;
+use nettrace_parser::Trace;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Second stream of a recording that has not ended.
+#[derive(Debug)]
+pub(super) struct SecondStream {
+    /// Path of the recording.
+    path: PathBuf,
+    readings: Option<Readings>,
+    /// EventSources that the options of the recording name.
+    asked: Vec<String>,
+    /// Reason why there are no readings, although there should be.
+    fault: Option<String>,
+    ended: Option<EndedClockFile>,
+    /// Second stream of a recording that was cut off.
+    beside: Option<Beside>,
+}
+
+/// Second stream that stays in a file of its own, because its recording was cut off. Its end is
+/// written when the end of the program is known.
+#[derive(Debug)]
+pub(super) struct Beside {
+    path: PathBuf,
+    header: Trace,
+    file: Option<ClockFile>,
+    end: RecordingEnd,
+}
+
+/// Whether a recording has samples, beside which times of threads make sense.
+pub(super) fn has_samples(providers: &[String]) -> bool {
+    providers.iter().any(|name| name == SAMPLER)
+}
+
+impl SecondStream {
+    /// Creates the second stream of a recording.
+    pub(super) fn new(
+        path: PathBuf,
+        readings: Option<Readings>,
+        asked: Vec<String>,
+    ) -> SecondStream {
+        SecondStream { path, readings, asked, fault: None, ended: None, beside: None }
+    }
+
+    pub(super) fn take_header(&self, header: &Trace) {
+        if let Some(readings) = &self.readings {
+            readings.take_header(header);
+        }
+    }
+
+    /// Ends the readings. Returns the stream if the recording takes it.
+    pub(super) fn end(&mut self, end: &StreamEnd<'_>) -> Option<&File> {
+        let readings = self.readings.take();
+        let times = readings.map(|readings| readings.end(end.is_by_process)).unwrap_or_default();
+        self.fault = self.fault.take().or(times.fault);
+        // A stream that cannot be read to its end does not tell who sent nothing.
+        let is_silent = |name: &&String| end.is_read && !end.providers.contains(*name);
+        let silent: Vec<String> = self.asked.iter().filter(is_silent).cloned().collect();
+        let (asked, header) = (self.asked.clone(), &end.outcome.trace);
+        let how = RecordingEnd { end: times.how, asked, silent, cost: times.cost };
+        if !end.is_whole || !end.outcome.is_complete {
+            let (path, header) = (self.path.clone(), header.clone());
+            self.beside = Some(Beside { path, header, file: times.file, end: how });
+            return None;
+        }
+        let file = match times.file {
+            None if how.silent.is_empty() => None,
+            None => ClockFile::create(&self.path, header).ok(),
+            file => file,
+        };
+        self.ended = file.and_then(|file| file.end(how).ok());
+        self.ended.as_ref().map(|ended| &ended.file)
+    }
+
+    /// Removes the file of the stream if the recording has it now. Returns the stream if it stays,
+    /// and the reason why there are no readings.
+    pub(super) fn conclude(self, saved: &Saved) -> (Option<Beside>, Option<String>) {
+        if let (Some(ended), Saved::Whole { has_second: true, .. }) = (self.ended, saved) {
+            ended.remove();
+        }
+        (self.beside, self.fault)
+    }
+}
+
+impl Beside {
+    /// Completes the file. `program` is how the program ended that was started; it counts if it is
+    /// not known how the process itself ended.
+    pub(super) fn end(self, program: Option<ProcessEnd>) {
+        let mut end = self.end;
+        if let (HowEnded::Unknown, Some(program)) = (end.end, program) {
+            end.end = HowEnded::from_program(program);
+        }
+        let has_something = end.end != HowEnded::Unknown || !end.silent.is_empty();
+        let file = match self.file {
+            None if has_something => ClockFile::create(&self.path, &self.header).ok(),
+            file => file,
+        };
+        // What cannot be written is lacking, and the recording is as good as before.
+        drop(file.map(|file| file.end(end)));
+    }
+
+    /// Moves the file, because the recording has this path now.
+    pub(super) fn moved(self, path: &Path) -> Beside {
+        let file = self.file.map(|file| file.moved(path));
+        Beside { path: path.to_owned(), file, ..self }
+    }
+
+    /// Removes the file of a recording that was removed.
+    pub(super) fn discard(self) {
+        if let Some(file) = self.file {
+            file.remove();
+        }
+    }
+}
