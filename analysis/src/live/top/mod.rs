@@ -30,7 +30,7 @@ use crate::report::requests::OpenRequests;
 use crate::report::threadpool::is_starvation;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
-use processor_time::ThreadTimes;
+use processor_time::ProcessorTimes;
 use slice::{CountedEvent, EventSum, Slice};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -95,7 +95,7 @@ pub struct LiveTop {
     requests: OpenRequests,
     counters: CounterValues,
     latest_counters: BTreeMap<&'static str, f64>,
-    thread_times: ThreadTimes,
+    thread_times: ProcessorTimes,
     thread_names: BTreeMap<u64, String>,
     /// Stack of the current event, innermost frame first.
     stack: Vec<u64>,
@@ -117,7 +117,7 @@ impl Default for LiveTop {
             requests: OpenRequests::default(),
             counters: CounterValues::default(),
             latest_counters: BTreeMap::new(),
-            thread_times: ThreadTimes::default(),
+            thread_times: ProcessorTimes::default(),
             thread_names: BTreeMap::new(),
             stack: Vec::new(),
         }

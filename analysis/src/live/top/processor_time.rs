@@ -34,13 +34,13 @@ impl UsedTimes {
 
 /// Latest processor times that the operating system reported.
 #[derive(Debug, Default)]
-pub(super) struct ThreadTimes {
+pub(super) struct ProcessorTimes {
     of_threads: HashMap<u64, u64>,
     of_process: u64,
     at_ns: Option<i64>,
 }
 
-impl ThreadTimes {
+impl ProcessorTimes {
     /// Sets the current times. Returns the times used since the last call; `None` at the first
     /// call.
     pub(super) fn take(
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn times_are_those_since_the_last_ones_and_what_is_left_is_of_threads_that_ended() {
-        let mut times = ThreadTimes::default();
+        let mut times = ProcessorTimes::default();
         assert!(times.take(10, 1000, [(1, 500)]).is_none());
         let used = times.take(30, 1150, [(1, 600), (2, 7)]).unwrap();
         let of_threads = HashMap::from([(1, 100), (2, 7)]);
