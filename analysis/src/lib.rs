@@ -31,7 +31,7 @@ pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
     CountedStates, CutStacks, EventSelector, Filter, Folding, Frame, FrameCall, FrameGroup,
     FrameKind, FrameNames, Kind, Mode, Model, NameOptions, NameOrigin, NameStyle, NamesSoFar,
-    Pattern, Profile, Resolved, Sample, SampleClock, ThreadState, perf_map,
+    Pattern, Profile, Resolved, Sample, SampleClock, ThreadState, ThreadTimes, perf_map,
 };
 #[cfg(feature = "symbols")]
 pub use model::{SymbolFile, SymbolFileError};

@@ -49,6 +49,7 @@ mod spans;
 mod symbols;
 mod synthetic;
 mod thread_stacks;
+mod thread_times;
 mod threads;
 mod unloads;
 mod up_down_counters;

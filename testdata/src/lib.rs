@@ -7,6 +7,7 @@
 //! - [`requests`]: the metrics that a web server publishes about its requests.
 //! - [`layers`]: checks which module of a crate imports which.
 //! - [`one_type`]: a stream that defines one event type, to which a test adds events.
+//! - [`Readings`]: times of a process and its threads beside a trace.
 //! - [`small_elf`]: an ELF file with symbols.
 //! - [`cases`]: number of random cases of a test; [`eventually`]: waiting for a condition.
 #![allow(clippy::restriction, clippy::pedantic)]
@@ -22,6 +23,7 @@ mod one_type;
 pub mod peers;
 mod program_database;
 mod public_types;
+mod readings;
 pub mod requests;
 mod skipped;
 
@@ -32,6 +34,7 @@ pub use nettrace_writer as synth;
 pub use one_type::one_type;
 pub use program_database::program_database;
 pub use public_types::{assert_all_listed, public_types};
+pub use readings::Readings;
 use skipped::skipped;
 
 /// Returns the CRC-32 (IEEE) of the bytes, which the goldens have for payloads and stacks.

@@ -107,11 +107,14 @@ impl Reports for DiffReports {
 
     fn outputs(self, resolving: &mut Resolving<'_>) -> MeasuredTrace {
         let mut gathered = over_time::take(&self.gathered);
-        let samples: BTreeMap<Kind, Vec<SampleRow>> = std::mem::take(&mut gathered.samples)
+        let mut samples: BTreeMap<Kind, Vec<SampleRow>> = std::mem::take(&mut gathered.samples)
             .finish()
             .map(|(kind, rows, _)| (kind, rows))
             .collect();
         let resolved = resolving.for_report::<Summary>();
+        if let Some(rows) = samples.get_mut(&Kind::Cpu) {
+            *rows = over_time::divided(std::mem::take(rows), resolved);
+        }
         let mut reports = self.overview.finish(resolved);
         let findings = SummaryReport::from_reports(&reports, resolved).findings;
         let mut cut = Cut::new(&samples, &reports.gc, self.events, &self.extent);

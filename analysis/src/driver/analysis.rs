@@ -7,8 +7,9 @@ use super::sample_source::SampleSource;
 use crate::convert::{Convert, ConvertError};
 use crate::model::intervals::{Interval, LockWaits, Matcher, reported_nanos};
 use crate::model::{
-    CpuWeights, Kind, Mode, Model, Moment, Profile, Resolved, STILL_WAITING, Sample, SessionSpan,
-    Spans, StackHandle, ThreadHandle, ThreadState, rounded, stands_for,
+    CpuWeights, GatheredSamples, Kind, Mode, Model, Moment, Profile, Resolved, STILL_WAITING,
+    Sample, SessionSpan, Spans, StackHandle, ThreadHandle, ThreadState, measure, rounded,
+    stands_for,
 };
 use nettrace_parser::view::{self, View};
 use nettrace_parser::{Clock, Event, Outcome, Trace};
@@ -77,6 +78,7 @@ impl<'c> Analysis<'c> {
             admits_all: options.filter.admits_all_moments(),
             filter: options.filter.clone(),
             profile: Profile::new(!options.filter.admits_all_moments()),
+            gathered: options.thread_times.as_deref().map(GatheredSamples::new),
             skips_profile: options.skips_profile,
             skips_sampler_pauses: options.skips_sampler_pauses,
             has_cpu: false,
@@ -168,6 +170,7 @@ impl<'c> Analysis<'c> {
     fn pass_on(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
         match SampleSource::for_event(event, &self.options.kinds) {
             Some(SampleSource::Sampler) => {
+                self.outputs.add_sampler(event.capture_thread());
                 if let Some(sample) = view::Sample::from_event(event) {
                     self.add_cpu(event, moment, Mode::from_state(sample.state))?;
                 }
@@ -351,6 +354,7 @@ impl<'c> Analysis<'c> {
         }
         let has_samples = self.outputs.has_cpu;
         self.model.complete(self.cpu.period_nanos().filter(|_| has_samples), self.selected);
+        self.measure();
         let converters = std::mem::take(&mut self.outputs.converters);
         if converters.is_empty() {
             return Ok(());
@@ -358,6 +362,15 @@ impl<'c> Analysis<'c> {
         let profile = &self.outputs.profile;
         let resolved = resolved(&self.model, profile, &self.options);
         converters.into_iter().try_for_each(|converter| converter.finish(&resolved, profile))
+    }
+
+    /// Divides the times of CPU samples by the readings of their threads, if there are readings.
+    fn measure(&mut self) {
+        let (gathered, times) = (self.outputs.gathered.take(), &self.options.thread_times);
+        if let (Some(gathered), Some(times)) = (gathered, times) {
+            let profile = &mut self.outputs.profile;
+            measure(profile, gathered, times, &mut self.model, &self.options.filter);
+        }
     }
 
     /// Adds samples for waits that are not over at the end of the trace. They count up to there.

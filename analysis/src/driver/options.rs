@@ -1,6 +1,9 @@
 //! Options of an analysis.
 
-use crate::model::{CutStacks, EndpointSpans, EventSelector, Filter, Folding, Kind, NameOptions};
+use crate::model::{
+    CutStacks, EndpointSpans, EventSelector, Filter, Folding, Kind, NameOptions, ThreadTimes,
+};
+use std::sync::Arc;
 
 /// Samples that an [`Analysis`](crate::Analysis) collects, and their presentation. By default, all
 /// CPU samples.
@@ -34,6 +37,10 @@ pub struct AnalysisOptions {
     /// Times of the requests to each endpoint, by which the rows of
     /// [`Finished::profile`](crate::Finished::profile) are told apart. `None` tells none apart.
     pub endpoints: Option<EndpointSpans>,
+    /// Times of the recorded process and its threads, which recordings may have beside the events.
+    /// With them, CPU samples weigh the time that their threads ran:
+    /// [`ThreadTimes`].
+    pub thread_times: Option<Arc<ThreadTimes>>,
     /// Whether to leave [`Finished::profile`](crate::Finished::profile) empty, because only the
     /// converters need the samples.
     pub skips_profile: bool,

@@ -2,8 +2,8 @@
 
 use crate::convert::{Convert, ConvertError};
 use crate::model::{
-    Category, Filter, Kind, Model, Moment, Profile, Sample, Spans, ThreadHandle, TimelineMark,
-    Weighed,
+    Category, Filter, GatheredSamples, Kind, Mode, Model, Moment, Profile, RowPlace, Sample, Spans,
+    ThreadHandle, TimelineMark, Weighed,
 };
 use nettrace_parser::Event;
 
@@ -12,6 +12,8 @@ pub(super) struct Outputs<'c> {
     /// Whether the filter accepts all threads, processes and times.
     pub(super) admits_all: bool,
     pub(super) profile: Profile,
+    /// Times of CPU samples between the readings of their threads, if there are readings.
+    pub(super) gathered: Option<GatheredSamples>,
     pub(super) skips_profile: bool,
     pub(super) skips_sampler_pauses: bool,
     pub(super) has_cpu: bool,
@@ -42,6 +44,14 @@ impl Outputs<'_> {
         wanting.into_iter().try_for_each(|converter| converter.event(event, moment.thread, model))
     }
 
+    /// Notes the OS id of the thread that took a sample.
+    #[inline]
+    pub(super) fn add_sampler(&mut self, id: u64) {
+        if let Some(gathered) = &mut self.gathered {
+            gathered.add_sampler(id);
+        }
+    }
+
     #[inline]
     pub(super) fn sample(&mut self, sample: Sample, model: &Model) -> Result<(), ConvertError> {
         if !self.filter.admits(&sample, model) {
@@ -64,6 +74,10 @@ impl Outputs<'_> {
         // Samples are merged only if the filter accepts all times, so the first time is enough.
         if !self.admits_moment(weighed.thread, weighed.first_nanos, model) {
             self.profile.refuse(weighed.totals().samples);
+            if let Some(gathered) = &mut self.gathered {
+                let row = gathered.refused.add_totals(weighed.key(), &weighed.totals());
+                gather(gathered, weighed, RowPlace { row, is_selected: false }, model);
+            }
             return Ok(());
         }
         self.has_cpu = true;
@@ -71,7 +85,10 @@ impl Outputs<'_> {
             when.add(weighed.stack, weighed.mode, weighed.first_nanos, weighed.weight);
         }
         if !self.skips_profile {
-            self.profile.add_run(weighed.key(), &weighed.totals(), model);
+            let row = self.profile.add_run(weighed.key(), &weighed.totals(), model);
+            if let Some(gathered) = &mut self.gathered {
+                gather(gathered, weighed, RowPlace { row, is_selected: true }, model);
+            }
         }
         if self.takes_samples.is_empty() { Ok(()) } else { self.give(&weighed.sample(), model) }
     }
@@ -109,5 +126,15 @@ impl Outputs<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Adds the time of CPU samples that a runtime took. A sample of a processor is processor time.
+#[inline(never)]
+fn gather(gathered: &mut GatheredSamples, weighed: &Weighed, row: RowPlace, model: &Model) {
+    let Weighed { thread, mode, first_nanos, weight, .. } = *weighed;
+    if mode != Mode::OnCpu {
+        let id = model.thread(thread).and_then(|thread| thread.os_thread_id);
+        gathered.add(thread, id, row, first_nanos, weight);
     }
 }

@@ -215,7 +215,7 @@ impl OwnCode {
             if place.is_in_pool {
                 code.pool_time.ran = code.pool_time.ran.saturating_add(totals.weight);
             }
-            if resolved.is_untold(key.stack) && how != Certainty::NativeCall {
+            if resolved.is_untold(key.stack, key.mode) && how != Certainty::NativeCall {
                 code.untold = code.untold.saturating_add(totals.weight);
             }
             if place.throws {

@@ -287,7 +287,7 @@ impl ThreadStacks {
                     is_latest,
                     is_in_last_round: seen.is_newest && seen.session == self.session,
                     state: resolved.state(stack, mode),
-                    is_untold: resolved.is_untold(stack),
+                    is_untold: resolved.is_untold(stack, mode),
                     waits_for: resolved.waits_for(stack, mode),
                     lock: seen.lock.filter(|_| is_latest && mode == Mode::Blocked),
                     frames: shared_frames(&resolved, frames),

@@ -160,7 +160,7 @@ impl Weighed {
     #[inline]
     pub(crate) fn totals(&self) -> Totals {
         let Weighed { count, weight, first_nanos, last_nanos, .. } = *self;
-        Totals { samples: count, count, weight, first_nanos, last_nanos }
+        Totals { samples: count, count, weight, estimated: 0, first_nanos, last_nanos }
     }
 }
 

@@ -64,6 +64,7 @@ mod stacks;
 mod symbol_file;
 mod texts;
 mod thread_spans;
+mod thread_times;
 mod threads;
 mod timeline;
 mod track;
@@ -128,6 +129,12 @@ use stacks::Stacks;
 pub use symbol_file::{SymbolFile, SymbolFileError};
 pub(crate) use texts::Texts;
 pub use thread_spans::{EndpointSpans, ThreadSpan, ThreadSpans};
+pub(crate) use thread_times::{GatheredSamples, RowPlace, measure};
+pub use thread_times::{
+    GroupLimits, MachineTotal, ProcessTotal, RecordingEnd, ThreadReading, ThreadTimes, TimedThread,
+};
+#[cfg(feature = "page")]
+pub(crate) use thread_times::{nearest, scaled};
 pub use threads::Thread;
 use threads::ThreadTable;
 pub(crate) use timeline::{Piece, Timeline, TimelineRun};

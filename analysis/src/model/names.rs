@@ -81,17 +81,20 @@ pub enum FrameCall {
     Native,
     /// A call of the runtime's code that takes a lock.
     TakingLock,
+    /// The thread went to sleep or woke: it ran in a method that waits, as its readings show.
+    Waking,
 }
 
 impl FrameCall {
     /// All kinds of calls.
-    pub const ALL: [FrameCall; 2] = [FrameCall::Native, FrameCall::TakingLock];
+    pub const ALL: [FrameCall; 3] = [FrameCall::Native, FrameCall::TakingLock, FrameCall::Waking];
 
     /// Returns the end of a frame's text that names the call, such as ` → native call`.
     pub fn text(self) -> &'static str {
         match self {
             FrameCall::Native => " → native call",
             FrameCall::TakingLock => " → taking a lock",
+            FrameCall::Waking => " → going to sleep and waking",
         }
     }
 }

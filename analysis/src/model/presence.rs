@@ -6,6 +6,7 @@
 
 use super::handle::StackHandle;
 use super::hash::NumberMap;
+use super::profile::DividedTimes;
 use super::sample::Mode;
 
 /// Maximum number of ranges that are kept: 2 MiB of them.
@@ -109,6 +110,17 @@ impl Presence {
             !ranges.is_empty()
         });
         self.count();
+    }
+
+    /// Gives the times of each stack and mode to the mode of its longest part.
+    pub(super) fn divide(&mut self, divided: &DividedTimes<(StackHandle, Mode)>) {
+        let mut rows: NumberMap<(StackHandle, Mode), Vec<CellRange>> = NumberMap::default();
+        for ((stack, mode), ranges) in std::mem::take(&mut self.rows) {
+            let parts = divided.parts(&(stack, mode)).iter();
+            let longest = parts.max_by_key(|(_, nanos)| *nanos).map_or(mode, |(mode, _)| *mode);
+            rows.entry((stack, longest)).or_default().extend(ranges);
+        }
+        self.rows = rows;
     }
 
     fn count(&mut self) {

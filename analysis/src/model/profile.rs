@@ -8,6 +8,7 @@ use super::sample::{Kind, Mode, Sample, SampleClock};
 use super::thread_spans::EndpointSpans;
 use super::when::When;
 use std::collections::BTreeMap;
+use std::hash::Hash;
 
 /// What the samples in one row of a profile have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,6 +51,10 @@ pub struct Totals {
     pub count: u64,
     /// Sum of the weights, in the unit of the samples' kind.
     pub weight: u64,
+    /// Part of `weight` that the readings of the threads do not show for certain. 0 without
+    /// readings.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub estimated: u64,
     /// Time of the earliest sample, in nanoseconds since the session's start.
     pub first_nanos: i64,
     /// Time of the latest sample, in nanoseconds since the session's start.
@@ -59,7 +64,8 @@ pub struct Totals {
 impl Totals {
     /// Creates the totals of `count` samples at one time, with the sum of their weights.
     pub(crate) fn at(nanos: i64, count: u64, weight: u64) -> Totals {
-        Totals { samples: count, count, weight, first_nanos: nanos, last_nanos: nanos }
+        let estimated = 0;
+        Totals { samples: count, count, weight, estimated, first_nanos: nanos, last_nanos: nanos }
     }
 
     #[inline]
@@ -68,6 +74,7 @@ impl Totals {
             samples: 1,
             count: sample.count,
             weight: sample.weight,
+            estimated: 0,
             first_nanos: sample.nanos,
             last_nanos: sample.nanos,
         }
@@ -75,21 +82,27 @@ impl Totals {
 
     /// Adds the totals of other samples.
     pub(crate) fn add(&mut self, other: &Totals) {
-        if self.samples == 0 {
+        if self.is_empty() {
             *self = *other;
             return;
         }
-        if other.samples > 0 {
+        if !other.is_empty() {
             self.grow(other);
         }
     }
 
-    /// Adds the totals of other samples. Both must have at least one sample.
+    /// Returns whether there are neither samples nor processor time without samples.
+    fn is_empty(&self) -> bool {
+        self.samples == 0 && self.weight == 0
+    }
+
+    /// Adds the totals of other samples. Neither may be empty.
     #[inline]
     fn grow(&mut self, other: &Totals) {
         self.samples = self.samples.saturating_add(other.samples);
         self.count = self.count.saturating_add(other.count);
         self.weight = self.weight.saturating_add(other.weight);
+        self.estimated = self.estimated.saturating_add(other.estimated);
         self.first_nanos = self.first_nanos.min(other.first_nanos);
         self.last_nanos = self.last_nanos.max(other.last_nanos);
     }
@@ -114,6 +127,56 @@ pub struct Profile {
     refused: u64,
     /// Times of the requests to each endpoint, if rows are told apart by endpoint.
     endpoints: Option<EndpointSpans>,
+    /// Sums of the readings of the process, if there are readings.
+    processor: Option<ProcessorSums>,
+    /// How the time of samples is divided, if there are readings.
+    divided: DividedTimes<(ThreadHandle, StackHandle, Mode)>,
+}
+
+/// Modes among which the time of samples is divided, each with its time in nanoseconds, by what the
+/// samples have in common.
+#[derive(Debug, Clone)]
+pub(crate) struct DividedTimes<K>(NumberMap<K, Vec<(Mode, u64)>>);
+
+impl<K> Default for DividedTimes<K> {
+    fn default() -> Self {
+        DividedTimes(NumberMap::default())
+    }
+}
+
+impl<K: Copy + Eq + Hash> DividedTimes<K> {
+    fn add(&mut self, key: K, mode: Mode, nanos: u64) {
+        let parts = self.0.entry(key).or_default();
+        match parts.iter_mut().find(|(known, _)| *known == mode) {
+            Some((_, sum)) => *sum = sum.saturating_add(nanos),
+            None => parts.push((mode, nanos)),
+        }
+    }
+
+    /// Returns the parts of the samples with a key; none if they are not divided.
+    pub(crate) fn parts(&self, key: &K) -> &[(Mode, u64)] {
+        self.0.get(key).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Sums of the readings of a process and its threads.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ProcessorSums {
+    /// Processor time of the process in the session, in nanoseconds; `None` if it is not known.
+    pub(crate) total_ns: Option<u64>,
+    /// Processor time of the threads of the recording, in nanoseconds.
+    pub(crate) recording_ns: u64,
+    /// Times of all threads with readings.
+    pub(crate) threads: BTreeMap<ThreadHandle, RanReady>,
+}
+
+/// Times of a thread in which it ran, and in which it was ready and had no processor.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RanReady {
+    pub(crate) ran_ns: u64,
+    pub(crate) ready_ns: u64,
+    /// Whether the thread is one of the recording.
+    pub(crate) is_recording: bool,
 }
 
 /// Compares totals, in whatever order they are. Handles belong to a model, so equal profiles of two
@@ -205,14 +268,15 @@ impl Profile {
         &self.presence
     }
 
-    /// Adds the totals of one CPU sample, or of several directly after each other.
+    /// Adds the totals of one CPU sample, or of several directly after each other. Returns the index
+    /// of their row.
     #[inline]
-    pub(crate) fn add_run(&mut self, key: ProfileKey, totals: &Totals, model: &Model) {
+    pub(crate) fn add_run(&mut self, key: ProfileKey, totals: &Totals, model: &Model) -> u32 {
         if !matches!(key.mode, Mode::Managed | Mode::OnCpu) {
             self.presence.add(key.stack, key.mode, totals.first_nanos, totals.weight);
         }
         let endpoint = self.endpoint_at(key.thread, totals.first_nanos, model);
-        self.add_totals(ProfileKey { endpoint, ..key }, totals);
+        self.add_totals(ProfileKey { endpoint, ..key }, totals)
     }
 
     /// Adds a sample.
@@ -223,9 +287,9 @@ impl Profile {
         self.add_totals(key, &Totals::from_sample(sample));
     }
 
-    /// Adds the totals of one or more samples that have the same key.
+    /// Adds the totals of one or more samples that have the same key. Returns the index of their row.
     #[inline]
-    pub(crate) fn add_totals(&mut self, key: ProfileKey, sums: &Totals) {
+    pub(crate) fn add_totals(&mut self, key: ProfileKey, sums: &Totals) -> u32 {
         // The thread is part of the place, because idle threads share a stack and would push each
         // other out.
         let place = (key.stack.0.wrapping_mul(31).wrapping_add(key.thread.0)) as usize % RECENT;
@@ -233,13 +297,14 @@ impl Profile {
             && let Some((known, totals)) = self.rows.get_mut(*row as usize)
             && *known == key
         {
-            return totals.grow(sums);
+            totals.grow(sums);
+            return *row;
         }
-        self.add_elsewhere(key, place, sums);
+        self.add_elsewhere(key, place, sums)
     }
 
     #[inline(never)]
-    fn add_elsewhere(&mut self, key: ProfileKey, place: usize, totals: &Totals) {
+    fn add_elsewhere(&mut self, key: ProfileKey, place: usize, totals: &Totals) -> u32 {
         let next = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
         let row = *self.places.entry(key).or_insert(next);
         if row == next {
@@ -254,6 +319,52 @@ impl Profile {
         if let Some(recent) = self.recent.get_mut(place) {
             *recent = row;
         }
+        row
+    }
+
+    /// Returns all rows, in the order of their indices.
+    pub(super) fn unsorted_rows(&self) -> &[(ProfileKey, Totals)] {
+        &self.rows
+    }
+
+    /// Replaces each row by those that `replace` adds, given the row's index, key and totals.
+    pub(super) fn replace_rows(
+        &mut self,
+        replace: impl Fn(usize, &ProfileKey, &Totals, &mut dyn FnMut(ProfileKey, Totals)),
+    ) {
+        let before = std::mem::take(&mut self.rows);
+        self.places.clear();
+        self.recent.clear();
+        let (mut of_threads, mut of_stacks) = (DividedTimes::default(), DividedTimes::default());
+        for (at, (key, totals)) in before.iter().enumerate() {
+            replace(at, key, totals, &mut |new, totals| {
+                self.add_totals(new, &totals);
+                if key.kind == Kind::Cpu {
+                    of_threads.add((key.thread, key.stack, key.mode), new.mode, totals.weight);
+                    of_stacks.add((key.stack, key.mode), new.mode, totals.weight);
+                }
+            });
+        }
+        if let Some(when) = &mut self.when {
+            when.divide(&of_stacks);
+        }
+        self.presence.divide(&of_stacks);
+        self.divided = of_threads;
+    }
+
+    /// Returns how the time of CPU samples is divided, by thread, stack and mode of the samples as
+    /// they were recorded. Empty without readings.
+    pub(crate) fn divided(&self) -> &DividedTimes<(ThreadHandle, StackHandle, Mode)> {
+        &self.divided
+    }
+
+    /// Returns the sums of the readings of the process; `None` if there are no readings.
+    pub(crate) fn processor(&self) -> Option<&ProcessorSums> {
+        self.processor.as_ref()
+    }
+
+    pub(super) fn set_processor(&mut self, sums: ProcessorSums) {
+        self.processor = Some(sums);
     }
 
     /// Returns all rows, sorted by kind, thread and stack. Threads and stacks are in the order of

@@ -7,13 +7,14 @@ use super::folding::{Folding, Path};
 use super::handle::{FrameHandle, ProcessHandle, StackHandle};
 use super::hash::NumberMap;
 use super::kept_frames::{FramesPlace, KeptFrames};
-use super::names::{Frame, NameOptions};
+use super::names::{Frame, FrameCall, NameOptions};
 use super::pattern::Pattern;
 use super::profile::Profile;
 use super::resolver::{ResolvedStack, Resolver};
 use super::role::{Leaf, is_calling, running_of, state_of};
-use super::sample::{CountedStates, Kind, Mode, Running, ThreadState};
+use super::sample::{CountedStates, Kind, Mode, Running, SampleClock, ThreadState};
 use super::sampler::{RunningCandidates, RuntimeVersion};
+use super::thread_times::Unsampled;
 use super::wait_for::WaitFor;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub struct Resolved<'m> {
     /// [`Resolver::caught`].
     caught: HashMap<StackHandle, FramesPlace>,
     stacks: Vec<ResolvedStack>,
+    /// Frames of threads that ran in a method that waits, by stack. The first one says so.
+    waking: HashMap<StackHandle, FramesPlace>,
     /// Whether a sample whose stack is unknown meets the filter's conditions on frames.
     admits_unknown_stacks: bool,
     states: Vec<ThreadState>,
@@ -68,6 +71,28 @@ fn tell_states(model: &Model, rows: &mut [ResolvedStack]) {
     }
 }
 
+/// Keeps the frames of threads that ran in a method that waits, as their readings show. Above the
+/// other frames stands one for going to sleep and waking.
+fn waking(
+    resolver: &mut Resolver<'_, '_>,
+    profile: &Profile,
+    rows: &[ResolvedStack],
+    kept: &mut KeptFrames,
+) -> HashMap<StackHandle, FramesPlace> {
+    let mut waking = HashMap::new();
+    let ran = profile.unsorted_rows().iter().filter(|(key, _)| key.mode == Mode::Ran);
+    for stack in ran.map(|(key, _)| key.stack) {
+        let row = rows.get(stack.index()).filter(|row| row.leaf.is_known_wait());
+        let Some(row) = row.filter(|_| !waking.contains_key(&stack)) else { continue };
+        let mut frames = kept.get(row.place).to_vec();
+        if let Some(first) = frames.first() {
+            frames.insert(0, resolver.intern_call(*first, FrameCall::Waking));
+            waking.insert(stack, kept.keep(&frames));
+        }
+    }
+    waking
+}
+
 impl<'m> Resolved<'m> {
     /// Resolves all frames of all stacks.
     ///
@@ -102,6 +127,7 @@ impl<'m> Resolved<'m> {
             rows.push(row);
         }
         tell_states(model, &mut rows);
+        let waking = waking(&mut resolver, profile, &rows, &mut kept);
         if !options.is_raw {
             resolver.name_endpoints();
         }
@@ -119,6 +145,7 @@ impl<'m> Resolved<'m> {
             kept,
             caught,
             stacks: rows,
+            waking,
             admits_unknown_stacks: filter.frame.is_none() && filter.exclude.is_none(),
             states: filter.states.clone(),
             names: options,
@@ -153,6 +180,7 @@ impl<'m> Resolved<'m> {
             kept,
             caught: HashMap::new(),
             stacks: rows,
+            waking: HashMap::new(),
             admits_unknown_stacks: true,
             states: Vec::new(),
             names: NameOptions::default(),
@@ -242,6 +270,22 @@ impl<'m> Resolved<'m> {
         self.my_code.as_ref()
     }
 
+    /// Returns which clock the weights of the CPU samples of a profile measure that the filter
+    /// accepts. With readings, samples of threads that ran weigh processor time.
+    pub(crate) fn clock(&self, profile: &Profile) -> SampleClock {
+        let is_running = |state| ThreadState::RUNNING.contains(state);
+        let counts_running = !self.states.is_empty() && self.states.iter().all(is_running);
+        match profile.processor() {
+            Some(_) if counts_running => SampleClock::Cpu,
+            _ => profile.clock(),
+        }
+    }
+
+    /// Returns whether a stack stands for processor time without samples.
+    pub(crate) fn is_unsampled(&self, stack: StackHandle) -> bool {
+        self.model.stored_stacks().process(stack) == Some(Unsampled::PROCESS)
+    }
+
     /// Returns the aggregated samples.
     pub(crate) fn profile(&self) -> &'m Profile {
         self.profile
@@ -271,21 +315,31 @@ impl<'m> Resolved<'m> {
             Some(row) => (Some(row), false),
             None => (self.stacks.get(index.wrapping_sub(self.stacks.len())), true),
         };
-        let Some(row) = row else { return &[] };
+        let Some(row) = row else { return self.waking_frames(stack) };
         let hidden = usize::from(row.has_call && !is_of_sample);
         self.kept.get(row.place).get(hidden..).unwrap_or_default()
     }
 
     /// Returns the stack of a sample, for [`Resolved::frames`]. If the thread was in a native call
     /// or taking a lock, the handle is `stack` plus the number of all stacks, and its frames begin
-    /// with one for that call. So callers need not treat such samples specially.
+    /// with one for that call; plus twice the number if the thread ran in a method that waits. So
+    /// callers need not treat such samples specially.
     pub(crate) fn sample_stack(&self, stack: StackHandle, mode: Mode) -> StackHandle {
         let row = self.stacks.get(stack.index());
         let is_calling = row.is_some_and(|row| row.has_call && is_calling(mode, row.leaf));
-        match u32::try_from(stack.index().saturating_add(self.stacks.len())) {
-            Ok(number) if is_calling => StackHandle(number),
-            _ => stack,
-        }
+        let is_waking = mode == Mode::Ran && self.waking.contains_key(&stack);
+        let times = if is_waking { 2 } else { usize::from(is_calling) };
+        let added = self.stacks.len().saturating_mul(times);
+        u32::try_from(stack.index().saturating_add(added)).map_or(stack, StackHandle)
+    }
+
+    /// Returns the frames of a thread that ran in a method that waits, by the handle of
+    /// [`Resolved::sample_stack`].
+    fn waking_frames(&self, stack: StackHandle) -> &[FrameHandle] {
+        let index = stack.index().checked_sub(self.stacks.len().saturating_mul(2));
+        let stack = index.and_then(|index| u32::try_from(index).ok()).map(StackHandle);
+        let place = stack.and_then(|stack| self.waking.get(&stack));
+        place.map_or(&[], |place| self.kept.get(*place))
     }
 
     /// Returns how many frames a stack has in the trace, and how many of them have a name.
@@ -307,7 +361,7 @@ impl<'m> Resolved<'m> {
 
     /// Returns the number of stacks, including the handles of [`Resolved::sample_stack`].
     pub(crate) fn stack_count(&self) -> usize {
-        self.stacks.len().saturating_mul(2)
+        self.stacks.len().saturating_mul(if self.waking.is_empty() { 2 } else { 3 })
     }
 
     /// Returns the frames of a sample's stack, innermost first; `None` if the sample does not pass
@@ -369,14 +423,18 @@ impl<'m> Resolved<'m> {
         mode == Mode::Managed && self.leaf(stack).is_idle_worker
     }
 
-    /// Returns whether the sampler of a stack's process does not tell managed from native code.
-    pub(crate) fn is_untold(&self, stack: StackHandle) -> bool {
-        self.leaf(stack).is_untold
+    /// Returns whether the sampler of a sample's process does not tell managed from native code, and
+    /// no readings tell whether the thread ran.
+    pub(crate) fn is_untold(&self, stack: StackHandle, mode: Mode) -> bool {
+        !matches!(mode, Mode::Ran | Mode::Ready | Mode::Waited) && self.leaf(stack).is_untold
     }
 
     /// Returns whether the trace has samples of a process whose sampler does not tell managed from
-    /// native code.
+    /// native code, and no readings of its threads.
     pub fn has_untold_samples(&self) -> bool {
+        if self.profile.processor().is_some() {
+            return false;
+        }
         let stacks = self.model.stored_stacks();
         let mut rows = stacks.handles().zip(&self.stacks);
         rows.any(|(stack, row)| row.leaf.is_untold && stacks.sampled(stack) != [0, 0])

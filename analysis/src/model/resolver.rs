@@ -21,6 +21,7 @@ use super::role::{Leaf, Passage, Role, WaitChain, is_idle_worker};
 use super::stacks::call_address;
 #[cfg(feature = "symbols")]
 use super::symbol_file::readable;
+use super::thread_times::Unsampled;
 use super::universal::KERNEL_START;
 use super::wait_for::WaitFor;
 use super::waits::{Wait, is_native_wait};
@@ -272,7 +273,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
     }
 
     /// Returns the frame that stands for a call by the method of the frame `place`.
-    fn intern_call(&mut self, place: FrameHandle, call: FrameCall) -> FrameHandle {
+    pub(super) fn intern_call(&mut self, place: FrameHandle, call: FrameCall) -> FrameHandle {
         let Some(caller) = self.frames.get(place.index()) else { return place };
         self.intern(caller.calling(call), Role::NATIVE)
     }
@@ -336,6 +337,11 @@ impl<'m, 'f> Resolver<'m, 'f> {
         ticks: u64,
         is_leaf: bool,
     ) -> FoundFrame {
+        if process == Unsampled::PROCESS {
+            let text = Unsampled::from_address(address).map_or("?", Unsampled::text);
+            let frame = self.intern(Frame::group(text.to_owned(), FrameKind::Unknown), Role::WORK);
+            return FoundFrame { frame, is_always: true };
+        }
         let model = self.model;
         if let Some(row) = model.process(process)
             && let Some(found) = self.find_in(row, process, address, ticks)

@@ -178,6 +178,11 @@ impl Leaf {
         is_untold: false,
     };
 
+    /// Returns whether the thread is in a method that is known to wait.
+    pub(crate) fn is_known_wait(self) -> bool {
+        matches!(self.wait, Wait::Always | Wait::InNative)
+    }
+
     /// Returns whether the frames alone show a thread that runs managed code: there is neither a
     /// known wait nor a native call.
     pub(crate) fn may_run_managed(self) -> bool {
@@ -189,7 +194,14 @@ impl Leaf {
 pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
     let Leaf { wait, is_managed, is_ahead, is_returning, .. } = leaf;
     match mode {
-        Mode::Blocked => ThreadState::Waiting,
+        Mode::Blocked | Mode::Waited => ThreadState::Waiting,
+        Mode::Ready => ThreadState::Ready,
+        // A thread that waits runs when it goes to sleep and when it wakes.
+        Mode::Ran => match wait {
+            Wait::Lock => ThreadState::TakingLock,
+            _ if is_ahead || leaf.is_untold && leaf.may_run_managed() => ThreadState::Managed,
+            _ => ThreadState::Native,
+        },
         // The mode says nothing, so the frames alone decide.
         Mode::Managed | Mode::External if leaf.is_untold && !is_ahead => match wait {
             Wait::No if leaf.may_run_managed() => ThreadState::Managed,
@@ -216,8 +228,14 @@ pub(crate) fn state_of(mode: Mode, leaf: Leaf) -> ThreadState {
 
 /// Returns whether the thread of a sample made the call that stands on top of its stack.
 pub(crate) fn is_calling(mode: Mode, leaf: Leaf) -> bool {
-    matches!(mode, Mode::Managed | Mode::External)
-        && matches!(state_of(mode, leaf), ThreadState::Native | ThreadState::TakingLock)
+    match mode {
+        Mode::Managed | Mode::External | Mode::Ran => {
+            matches!(state_of(mode, leaf), ThreadState::Native | ThreadState::TakingLock)
+        }
+        // The thread waited in a call that is not known to wait.
+        Mode::Waited => !leaf.is_known_wait(),
+        _ => false,
+    }
 }
 
 /// Returns how certain it is that a thread ran; `None` if the thread waited.
@@ -226,11 +244,13 @@ pub(crate) fn running_of(mode: Mode, leaf: Leaf) -> Option<Running> {
         ThreadState::Managed if leaf.is_at_poll => Some(Running::AtGcPoll),
         ThreadState::Managed => Some(Running::Managed),
         ThreadState::TakingLock => Some(Running::TakingLock),
-        ThreadState::Native if mode == Mode::OnCpu || leaf.wait == Wait::Computes => {
+        ThreadState::Native
+            if matches!(mode, Mode::OnCpu | Mode::Ran) || leaf.wait == Wait::Computes =>
+        {
             Some(Running::Computing)
         }
         ThreadState::Native => Some(Running::NativeCall),
-        ThreadState::Waiting => None,
+        ThreadState::Waiting | ThreadState::Ready => None,
     }
 }
 

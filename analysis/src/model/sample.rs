@@ -124,13 +124,28 @@ pub enum Mode {
     OnCpu,
     /// The state is unknown, because the sampler failed or the event is not from a sampler.
     Unknown,
+    /// The readings of the thread show that it ran: see
+    /// [`ThreadTimes`](crate::model::ThreadTimes).
+    Ran,
+    /// The readings of the thread show that it did not run although it could.
+    Ready,
+    /// The readings of the thread show that it waited.
+    Waited,
 }
 
 impl Mode {
-    const ALL: [Mode; 5] =
-        [Mode::Managed, Mode::External, Mode::OnCpu, Mode::Unknown, Mode::Blocked];
+    const ALL: [Mode; 8] = [
+        Mode::Managed,
+        Mode::External,
+        Mode::OnCpu,
+        Mode::Unknown,
+        Mode::Blocked,
+        Mode::Ran,
+        Mode::Ready,
+        Mode::Waited,
+    ];
 
-    /// Returns a number below 5 that stands for the mode when it is stored compactly.
+    /// Returns a number below 8 that stands for the mode when it is stored compactly.
     #[inline]
     pub(super) fn number(self) -> u32 {
         match self {
@@ -139,6 +154,9 @@ impl Mode {
             Mode::OnCpu => 2,
             Mode::Unknown => 3,
             Mode::Blocked => 4,
+            Mode::Ran => 5,
+            Mode::Ready => 6,
+            Mode::Waited => 7,
         }
     }
 
@@ -227,12 +245,20 @@ pub enum ThreadState {
     TakingLock,
     /// The thread was waiting: for a lock, or in a method that is known to wait.
     Waiting,
+    /// The thread could run, and had no processor, or the runtime had stopped it. Only readings of
+    /// the thread show this state.
+    Ready,
 }
 
 impl ThreadState {
     /// All states of sampled threads.
-    pub const ALL: [ThreadState; 4] =
-        [ThreadState::Managed, ThreadState::Native, ThreadState::TakingLock, ThreadState::Waiting];
+    pub const ALL: [ThreadState; 5] = [
+        ThreadState::Managed,
+        ThreadState::Native,
+        ThreadState::TakingLock,
+        ThreadState::Waiting,
+        ThreadState::Ready,
+    ];
 
     /// States of threads that ran, or are not known to have waited.
     pub const RUNNING: [ThreadState; 3] =
@@ -245,6 +271,7 @@ impl ThreadState {
             ThreadState::Native => "native",
             ThreadState::TakingLock => "taking_lock",
             ThreadState::Waiting => "waiting",
+            ThreadState::Ready => "ready",
         }
     }
 }
@@ -266,7 +293,11 @@ impl CountedStates {
     /// Returns the states that a filter accepts. An empty filter accepts all.
     pub(crate) fn new(states: &[ThreadState]) -> CountedStates {
         let has = |state: &ThreadState| states.contains(state);
-        if states.is_empty() || ThreadState::ALL.iter().all(has) {
+        let has_all = || {
+            let waiting = [ThreadState::Waiting];
+            ThreadState::RUNNING.iter().chain(&waiting).all(has)
+        };
+        if states.is_empty() || has_all() {
             return CountedStates::All;
         }
         if ThreadState::RUNNING.iter().all(has) {

@@ -4,6 +4,7 @@ use super::Model;
 use super::cut_stacks::{CutStacks, StackOf};
 use super::handle::{ProcessHandle, StackHandle, ThreadHandle};
 use super::sample::Mode;
+use super::thread_times::Unsampled;
 use nettrace_parser::{Event, Stack};
 
 impl Model {
@@ -102,6 +103,12 @@ impl Model {
         thread: ThreadHandle,
     ) -> StackHandle {
         self.sample_stack_at(thread, event.stack_id(), event.stack(), event.timestamp_ticks())
+    }
+
+    /// Returns the handle of the stack that stands for processor time without samples.
+    pub(super) fn unsampled_stack(&mut self, unsampled: Unsampled) -> StackHandle {
+        let bytes = unsampled.address().to_le_bytes();
+        self.stacks.intern(Unsampled::PROCESS, u32::MAX, Stack::new(&bytes, 8), 0)
     }
 
     /// Returns the handle of an event's stack as it was recorded. The stack is neither repaired nor

@@ -6,6 +6,7 @@
 
 use super::handle::StackHandle;
 use super::hash::NumberMap;
+use super::profile::DividedTimes;
 use super::sample::Mode;
 
 /// Number of cells that are kept.
@@ -64,6 +65,24 @@ impl When {
             }
             *row = wide;
         }
+    }
+
+    /// Divides the weights of each stack and mode among the modes of their parts, in proportion.
+    pub(super) fn divide(&mut self, divided: &DividedTimes<(StackHandle, Mode)>) {
+        let mut rows: NumberMap<(StackHandle, Mode), [u64; CELLS]> = NumberMap::default();
+        for ((stack, mode), cells) in &self.rows {
+            let parts = divided.parts(&(*stack, *mode));
+            let whole = parts.iter().map(|(_, weight)| *weight).fold(0, u64::saturating_add);
+            for (mode, weight) in parts {
+                let sums = rows.entry((*stack, *mode)).or_insert([0; CELLS]);
+                for (sum, cell) in sums.iter_mut().zip(cells) {
+                    let part = u128::from(*cell).saturating_mul(u128::from(*weight));
+                    let part = part.checked_div(u128::from(whole)).unwrap_or(0);
+                    *sum = sum.saturating_add(u64::try_from(part).unwrap_or(u64::MAX));
+                }
+            }
+        }
+        self.rows = rows;
     }
 
     /// Returns the weights of each stack and mode, in no particular order.

@@ -5,4 +5,4 @@ mod pass;
 mod sample_rows;
 
 pub(crate) use pass::{Gathers, Shared, gathering_pass, take};
-pub(crate) use sample_rows::{Forgotten, SampleRow, SamplesByKind};
+pub(crate) use sample_rows::{Forgotten, SampleRow, SamplesByKind, divided};

@@ -1,7 +1,9 @@
 //! Samples in a bounded number of rows: one row each at first, then sums over short slices of time.
 //! If there are very many different stacks, the lightest become one stack for each thread.
 
-use crate::model::{Kind, Mode, Sample, StackHandle, TextHandle, ThreadHandle};
+use crate::model::{
+    Kind, Mode, Resolved, Sample, StackHandle, TextHandle, ThreadHandle, nearest, scaled,
+};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -188,6 +190,54 @@ impl SamplesByKind {
             (kind, rows, slice)
         })
     }
+}
+
+/// Divides the time of rows of CPU samples as the profile does, in proportion, and adds rows for the
+/// processor time that no sample has. Without readings, the rows stay as they are.
+pub(crate) fn divided(rows: Vec<SampleRow>, resolved: &Resolved<'_>) -> Vec<SampleRow> {
+    let profile = resolved.profile();
+    if profile.processor().is_none() {
+        return rows;
+    }
+    let first_nanos = rows.first().map_or(0, |row| row.nanos);
+    let unsampled = profile.rows().into_iter().filter(|(key, _)| resolved.is_unsampled(key.stack));
+    let unsampled = unsampled.map(|(key, totals)| SampleRow {
+        nanos: first_nanos,
+        weight: totals.weight,
+        samples: 0,
+        count: 0,
+        key: SampleKey { thread: key.thread, stack: key.stack, mode: key.mode, label: None },
+    });
+    let mut all: Vec<SampleRow> = unsampled.collect();
+    // Time and samples of each key so far: rounding sums makes the parts add up.
+    let mut before: HashMap<SampleKey, [u64; 2]> = HashMap::new();
+    for row in rows {
+        let parts = profile.divided().parts(&(row.key.thread, row.key.stack, row.key.mode));
+        let whole = parts.iter().map(|(_, nanos)| *nanos).fold(0, u64::saturating_add);
+        if whole == 0 {
+            all.push(row);
+            continue;
+        }
+        let [time, samples] = before.entry(row.key).or_default();
+        let mut begin = 0_u64;
+        for (mode, nanos) in parts {
+            let end = begin.saturating_add(*nanos);
+            let share = |sum: fn(u64, u64, u64) -> u64, before: u64, added: u64| {
+                let until = |all: u64| sum(all, end, whole).saturating_sub(sum(all, begin, whole));
+                until(before.saturating_add(added)).saturating_sub(until(before))
+            };
+            let weight = share(scaled, *time, row.weight);
+            let count = share(nearest, *samples, row.samples);
+            if weight > 0 || count > 0 {
+                let key = SampleKey { mode: *mode, ..row.key };
+                all.push(SampleRow { weight, samples: count, count, key, ..row });
+            }
+            begin = end;
+        }
+        *time = time.saturating_add(row.weight);
+        *samples = samples.saturating_add(row.samples);
+    }
+    all
 }
 
 #[cfg(test)]

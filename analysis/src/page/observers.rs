@@ -354,7 +354,7 @@ fn state_number(state: ThreadState) -> u64 {
     match state {
         ThreadState::Managed | ThreadState::TakingLock => 0,
         ThreadState::Native => 1,
-        ThreadState::Waiting => 2,
+        ThreadState::Waiting | ThreadState::Ready => 2,
     }
 }
 
@@ -417,7 +417,10 @@ fn write_tracks(
     let mut columns = std::mem::take(&mut page.columns);
     let mut kinds = Map::new();
     let forgotten: BTreeMap<Kind, Forgotten> = tracks.samples.forgotten().collect();
-    for (kind, rows, stretch) in tracks.samples.finish() {
+    for (kind, mut rows, stretch) in tracks.samples.finish() {
+        if kind == Kind::Cpu {
+            rows = over_time::divided(rows, resolved);
+        }
         let about = write_samples(kind, rows, served, resolved, &mut nodes, &mut columns);
         page.thin_samples(kind, stretch, forgotten.get(&kind).copied().unwrap_or_default());
         kinds.insert(kind_key(kind).to_owned(), about);

@@ -125,7 +125,7 @@ pub use rate::Rate;
 pub use request_spans::RequestSpans;
 pub use requests::{HttpPhase, HttpPhases};
 pub(crate) use running::notable_spinning;
-pub use running::{ProcessorLimit, RunningSamples};
+pub use running::{ProcessorLimit, ProcessorTime, RunningSamples};
 pub use series::SeriesPoint;
 pub use set::{Reports, Resolving};
 pub use sql::{Sql, SqlPlace, SqlReport, SqlRequests, SqlSource, SqlStatement};

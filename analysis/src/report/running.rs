@@ -1,7 +1,7 @@
 //! How certain it is that the threads of samples ran.
 
 use crate::document::percent;
-use crate::model::{FrameHandle, Model, ProfileKey, Resolved, Running, Totals};
+use crate::model::{FrameHandle, Model, Profile, ProfileKey, Resolved, Running, Totals};
 
 /// Minimum time that idle pool workers spin, in percent of this and the running time together, for
 /// a document to state the time.
@@ -62,6 +62,30 @@ impl ProcessorLimit {
     }
 }
 
+/// Processor time of a process, as the operating system counted it, and how it is divided among the
+/// rows of a report. The time of counted samples is part of the report's time, and so is time of
+/// rows without samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ProcessorTime {
+    /// Processor time of the process in the session, in nanoseconds, whatever the filter selects.
+    /// `None` if the readings do not have it.
+    pub process_ns: Option<u64>,
+    /// Part of the report's time that follows from the readings alone, in nanoseconds.
+    pub measured_ns: u64,
+    /// Part of the report's time that was estimated because threads ran in a part of the time
+    /// between two readings, in nanoseconds.
+    pub estimated_ns: u64,
+    /// Part of the report's time that no sample has, in nanoseconds. It is measured, and has rows of
+    /// its own.
+    pub unsampled_ns: u64,
+    /// Processor time of the threads that recorded, in nanoseconds. It is in no row.
+    pub recording_ns: u64,
+    /// Time in which threads were ready and had no processor, in nanoseconds.
+    pub ready_ns: u64,
+}
+
 /// Sums of a trace's CPU samples, which reports of samples show above their rows.
 #[derive(Debug, Default)]
 pub(super) struct SampleSums {
@@ -72,6 +96,10 @@ pub(super) struct SampleSums {
     spun_ns: u64,
     /// Samples of threads that waited, whether or not the filter selects them.
     pub waiting: Totals,
+    /// Totals of the selected samples.
+    selected: Totals,
+    /// Time of selected rows without samples, in nanoseconds.
+    unsampled_ns: u64,
     /// Number of selected samples whose stack lacks its outermost frames.
     pub cut_off: u64,
     /// Number of selected samples whose stack got its outermost frames from an earlier stack of the
@@ -96,6 +124,10 @@ impl SampleSums {
         }
         let frames = resolved.selected(key.stack, key.mode)?;
         let add = |sum: &mut u64, samples: u64| *sum = sum.saturating_add(samples);
+        self.selected.add(totals);
+        if resolved.is_unsampled(key.stack) {
+            add(&mut self.unsampled_ns, totals.weight);
+        }
         if resolved.is_cut_off(key.stack) {
             add(&mut self.cut_off, totals.samples);
         }
@@ -112,7 +144,7 @@ impl SampleSums {
                 Running::NativeCall => &mut self.running.native_calls,
             };
             add(certain, totals.samples);
-            if resolved.is_untold(key.stack) {
+            if resolved.is_untold(key.stack, key.mode) {
                 add(&mut self.running.untold, totals.samples);
             }
         }
@@ -121,6 +153,20 @@ impl SampleSums {
 
     pub(super) fn idle_spinning_ns(&self) -> Option<u64> {
         notable_spinning(self.spun_ns, self.running_ns)
+    }
+
+    /// Returns how the readings of the process divide the report's time; `None` without readings.
+    pub(super) fn processor_time(&self, profile: &Profile) -> Option<ProcessorTime> {
+        let sums = profile.processor()?;
+        let threads = sums.threads.values().filter(|thread| !thread.is_recording);
+        Some(ProcessorTime {
+            process_ns: sums.total_ns,
+            measured_ns: self.selected.weight.saturating_sub(self.selected.estimated),
+            estimated_ns: self.selected.estimated,
+            unsampled_ns: self.unsampled_ns,
+            recording_ns: sums.recording_ns,
+            ready_ns: threads.map(|thread| thread.ready_ns).fold(0, u64::saturating_add),
+        })
     }
 
     pub(super) fn processor_limit(&self, model: &Model) -> Option<ProcessorLimit> {

@@ -52,7 +52,8 @@ pub struct ThreadsReport {
     /// no known native call counts as managed.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub untold: u64,
-    /// Threads with the most samples first; among equals, the one that appeared first.
+    /// Threads that ran longest first if there are readings, then threads with the most samples; among
+    /// equals, the one that appeared first.
     pub threads: Vec<ThreadRow>,
 }
 
@@ -101,6 +102,13 @@ pub struct ThreadRow {
     pub taking_lock: StateTotals,
     /// Samples in a method that only waits.
     pub waiting: StateTotals,
+    /// Time on a processor, by the readings of the thread, in nanoseconds; `None` without readings.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub ran_ns: Option<u64>,
+    /// Time in which the thread was ready and had no processor, by its readings, in nanoseconds;
+    /// `None` without readings.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub ready_ns: Option<u64>,
     /// Time of the first sample, in nanoseconds since the session's start; `None` without samples.
     pub first_ns: Option<i64>,
     /// Time of the last sample, in nanoseconds since the session's start; `None` without samples.
@@ -133,10 +141,13 @@ impl ThreadsReport {
         let (mut all, mut untold) = (Totals::default(), 0_u64);
         for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
+            if resolved.is_unsampled(key.stack) {
+                continue;
+            }
             let row = sums.entry(key.thread).or_default();
             row.totals.add(totals);
             all.add(totals);
-            if resolved.is_untold(key.stack) {
+            if resolved.is_untold(key.stack, key.mode) {
                 untold = untold.saturating_add(totals.samples);
             }
             let state = row.states.entry(resolved.state(key.stack, key.mode)).or_default();
@@ -156,6 +167,7 @@ impl ThreadsReport {
             })
             .map(|(handle, thread)| {
                 let none = ThreadSums::default();
+                let read = profile.processor().and_then(|sums| sums.threads.get(&handle));
                 let sums = sums.get(&handle).unwrap_or(&none);
                 let state = |state| sums.states.get(&state).copied().unwrap_or_default();
                 let top = sums
@@ -174,6 +186,8 @@ impl ThreadsReport {
                     native: state(ThreadState::Native),
                     taking_lock: state(ThreadState::TakingLock),
                     waiting: state(ThreadState::Waiting),
+                    ran_ns: read.map(|read| read.ran_ns),
+                    ready_ns: read.map(|read| read.ready_ns),
                     first_ns: (sums.totals.samples > 0).then_some(sums.totals.first_nanos),
                     last_ns: (sums.totals.samples > 0).then_some(sums.totals.last_nanos),
                     top_frame: top.map(|(frame, _)| resolved.text(*frame).to_owned()),
@@ -186,7 +200,7 @@ impl ThreadsReport {
             })
             .collect();
         threads.sort_few_by_key(|(handle, row)| {
-            (Reverse(row.samples), Reverse(row.total_ns), *handle)
+            (Reverse(row.ran_ns), Reverse(row.samples), Reverse(row.total_ns), *handle)
         });
         ThreadsReport {
             schema: SCHEMA,

@@ -1,7 +1,7 @@
 //! Methods with the most time.
 
 use super::contract::{Recording, Report, ReportInput, SCHEMA};
-use super::running::{ProcessorLimit, RunningSamples, SampleSums};
+use super::running::{ProcessorLimit, ProcessorTime, RunningSamples, SampleSums};
 use super::stuck::{StuckThread, StuckThreads};
 use crate::document::percent;
 use crate::model::{
@@ -115,6 +115,9 @@ pub struct TopN {
     /// below it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub processor_limit: Option<ProcessorLimit>,
+    /// Processor time by the readings of the process; `None` without readings.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub processor_time: Option<ProcessorTime>,
     /// Number of samples of waiting threads that the rest of the filter accepts, whether or not
     /// they are counted.
     pub waiting_samples: u64,
@@ -223,6 +226,14 @@ pub struct MethodRow {
     pub self_ns: u64,
     /// Time in the method and in what it calls, in nanoseconds of [`TopN::clock`].
     pub total_ns: u64,
+    /// Part of `self_ns` that was estimated from readings of threads, in nanoseconds. 0 without
+    /// readings.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub self_estimated_ns: u64,
+    /// Part of `total_ns` that was estimated from readings of threads, in nanoseconds. 0 without
+    /// readings.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub total_estimated_ns: u64,
     /// Percentage of all time that is `self_ns`.
     pub self_percent: f64,
     /// Percentage of all time that is `total_ns`.
@@ -250,6 +261,8 @@ struct RowSums {
     total_samples: u64,
     self_ns: u64,
     total_ns: u64,
+    self_estimated_ns: u64,
+    total_estimated_ns: u64,
 }
 
 /// Sums of each row, by the row's number in [`Groups`].
@@ -334,11 +347,12 @@ impl TopN {
             repaired_samples: sums.repaired,
             always_in: StuckThreads::new(resolved).in_one_call(MAX_ALWAYS),
             processor_limit: sums.processor_limit(model),
+            processor_time: sums.processor_time(profile),
             waiting_samples: sums.waiting.samples,
             waiting_ns: sums.waiting.weight,
             idle_spinning_ns: sums.idle_spinning_ns(),
             when_extent_ns: profile.when().map(When::extent_nanos),
-            clock: profile.clock(),
+            clock: resolved.clock(profile),
             samples_without_stack: all.without_stack,
             guessed_frames: resolved.coverage().guessed,
             methods: all.rows(&groups, resolved, options),
@@ -387,7 +401,7 @@ impl Table {
         totals: &Totals,
         counted: &mut HashSet<u32>,
     ) {
-        let (samples, nanos) = (totals.samples, totals.weight);
+        let Totals { samples, weight: nanos, estimated, .. } = *totals;
         self.samples = self.samples.saturating_add(samples);
         self.total_ns = self.total_ns.saturating_add(nanos);
         counted.clear();
@@ -402,6 +416,7 @@ impl Table {
                 let row = self.rows.entry(group).or_default();
                 row.total_samples = row.total_samples.saturating_add(samples);
                 row.total_ns = row.total_ns.saturating_add(nanos);
+                row.total_estimated_ns = row.total_estimated_ns.saturating_add(estimated);
             }
         }
         match frames.first().and_then(|leaf| groups.group_of(*leaf)) {
@@ -409,6 +424,7 @@ impl Table {
                 let row = self.rows.entry(leaf).or_default();
                 row.self_samples = row.self_samples.saturating_add(samples);
                 row.self_ns = row.self_ns.saturating_add(nanos);
+                row.self_estimated_ns = row.self_estimated_ns.saturating_add(estimated);
             }
             None => self.without_stack = self.without_stack.saturating_add(samples),
         }
@@ -455,6 +471,8 @@ impl Table {
                 total_samples: sums.total_samples,
                 self_ns: sums.self_ns,
                 total_ns: sums.total_ns,
+                self_estimated_ns: sums.self_estimated_ns,
+                total_estimated_ns: sums.total_estimated_ns,
                 self_percent: percent(sums.self_ns, self.total_ns),
                 total_percent: percent(sums.total_ns, self.total_ns),
                 when: self.when.get(number).map(|cells| cells.to_vec()).unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! Call trees.
 
 use super::contract::{Recording, Report, ReportInput, SCHEMA};
-use super::running::{ProcessorLimit, RunningSamples, SampleSums};
+use super::running::{ProcessorLimit, ProcessorTime, RunningSamples, SampleSums};
 use crate::document::percent;
 use crate::model::{
     Call, CallNode, CallNodes, CountedStates, FrameHandle, Kind, Pattern, ProfileKey, Resolved,
@@ -75,6 +75,9 @@ pub struct CallTree {
     /// below it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub processor_limit: Option<ProcessorLimit>,
+    /// Processor time by the readings of the process; `None` without readings.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub processor_time: Option<ProcessorTime>,
     /// Number of samples of waiting threads that the rest of the filter accepts, whether or not
     /// they are counted.
     pub waiting_samples: u64,
@@ -198,9 +201,10 @@ impl CallTree {
             cut_off_samples: sums.cut_off,
             repaired_samples: sums.repaired,
             processor_limit: sums.processor_limit(resolved.model()),
+            processor_time: sums.processor_time(profile),
             waiting_samples: sums.waiting.samples,
             waiting_ns: sums.waiting.weight,
-            clock: profile.clock(),
+            clock: resolved.clock(profile),
             guessed_frames: resolved.coverage().guessed,
             deeper_samples: calls.left_out().samples,
             deeper_ns: calls.left_out().weight,

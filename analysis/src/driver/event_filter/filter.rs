@@ -17,6 +17,8 @@ const MAX_PENDING: usize = 1 << 19;
 /// Bound of the numbers of types and stacks that are remembered. A damaged stream may use any
 /// number, and a table is as long as its largest number, so larger numbers are looked up each time.
 pub(super) const MAX_NUMBERS: usize = 1 << 20;
+/// Maximum number of threads that take samples.
+const MAX_SAMPLERS: usize = 8;
 /// Number of threads that are remembered by the last bits of their numbers, which is faster than a
 /// hash table.
 const RECENT: usize = 256;
@@ -109,6 +111,8 @@ pub(super) struct EventFilter {
     /// Numbers of threads in the stream, each with the index of the row.
     recent: [(u64, u32); RECENT],
     pub(super) samples: Vec<PendingSample>,
+    /// Threads that took samples, by their numbers in the stream; at most [`MAX_SAMPLERS`].
+    pub(super) samplers: Vec<u64>,
     /// Number of `samples` to gather before the reader says up to which time all samples are
     /// complete.
     room: usize,
@@ -134,6 +138,7 @@ impl EventFilter {
             by_number: NumberMap::default(),
             recent: [(0, u32::MAX); RECENT],
             samples: Vec::new(),
+            samplers: Vec::new(),
             room: BATCH_SAMPLES,
             changes_deferred: false,
         }
@@ -191,6 +196,15 @@ impl EventFilter {
     fn recent(&self, number: u64) -> Option<u32> {
         let (known, place) = self.recent.get(recent_place(number))?;
         (*known == number && *place != u32::MAX).then_some(*place)
+    }
+
+    /// Notes the thread that took a sample, as the last one.
+    #[cold]
+    fn add_sampler(&mut self, number: u64) {
+        self.samplers.retain(|known| *known != number);
+        if self.samplers.len() < MAX_SAMPLERS {
+            self.samplers.push(number);
+        }
     }
 
     /// Returns the index of the row of an event's thread. A new thread is added.
@@ -256,6 +270,9 @@ impl PendingFilter for Filtering<'_> {
         }
         let ticks = event.timestamp_ticks();
         let filter = &mut *self.filter;
+        if role == FilterRole::Sample && filter.samplers.last() != Some(&event.capture_thread()) {
+            filter.add_sampler(event.capture_thread());
+        }
         let recent = filter.recent(event.raw_thread());
         let thread = recent.unwrap_or_else(|| filter.find_or_add(event));
         let Some(row) = filter.threads.get_mut(thread as usize) else { return true };

@@ -54,7 +54,7 @@ impl Window {
                 // A thread that takes a lock spins in managed code.
                 ThreadState::Managed | ThreadState::TakingLock => &mut sums.seen.managed,
                 ThreadState::Native => &mut sums.seen.native,
-                ThreadState::Waiting => &mut sums.seen.waiting,
+                ThreadState::Waiting | ThreadState::Ready => &mut sums.seen.waiting,
             };
             *sum = sum.saturating_add(*count);
             if state == ThreadState::Waiting {
@@ -130,7 +130,7 @@ impl Window {
             let weight = match stack.state(*mode) {
                 ThreadState::Managed | ThreadState::TakingLock => sums.weights.managed,
                 ThreadState::Native => sums.weights.native,
-                ThreadState::Waiting => continue,
+                ThreadState::Waiting | ThreadState::Ready => continue,
             };
             let weight = count.saturating_mul(weight);
             if weight > 0 {

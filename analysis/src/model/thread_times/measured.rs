@@ -1,0 +1,425 @@
+//! Replaces the samples of a profile by the parts of their time in which their threads ran, were
+//! ready, and waited, and adds rows for the processor time that no sample has.
+
+use super::gathered::{GatheredSamples, RowPlace};
+use super::rule::{Elapsed, SampleClass, SampleParts, divide, nearest};
+use super::{MAX_BEFORE_SESSION_NANOS, ThreadTimes};
+use crate::model::hash::NumberMap;
+use crate::model::profile::ProcessorSums;
+use crate::model::{
+    Filter, Folding, Kind, Mode, Model, NameOptions, ProcessHandle, Profile, ProfileKey, Resolved,
+    Running, StackHandle, ThreadHandle, Totals,
+};
+use std::collections::BTreeMap;
+
+/// Name of the runtime's thread that writes events.
+const EVENT_PIPE_THREAD: &str = ".NET EventPipe";
+
+/// Processor time that no sample has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Unsampled {
+    /// Time of a thread before its first sample.
+    BeforeFirst,
+    /// Other time of a thread with samples.
+    Between,
+    /// Time of threads without samples.
+    NoSamples,
+    /// Time of the process that no thread's readings have.
+    Ended,
+}
+
+impl Unsampled {
+    /// Process whose stacks stand for time without samples. No process of a trace has the handle.
+    pub(crate) const PROCESS: ProcessHandle = ProcessHandle(u32::MAX);
+    const ALL: [Unsampled; 4] =
+        [Unsampled::BeforeFirst, Unsampled::Between, Unsampled::NoSamples, Unsampled::Ended];
+
+    /// Returns what an address in a stack of [`Unsampled::PROCESS`] stands for.
+    pub(crate) fn from_address(address: u64) -> Option<Unsampled> {
+        Unsampled::ALL.into_iter().find(|unsampled| unsampled.address() == address)
+    }
+
+    /// Returns the only address of the stack that stands for the time.
+    pub(crate) fn address(self) -> u64 {
+        self as u64
+    }
+
+    /// Returns the text of the frame that stands for the time.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Unsampled::BeforeFirst => "(before a thread's first sample)",
+            Unsampled::Between => "(between samples)",
+            Unsampled::NoSamples => "(threads without samples)",
+            Unsampled::Ended => "(threads that ended between two readings)",
+        }
+    }
+}
+
+/// Time in nanoseconds, by how certain it is.
+#[derive(Debug, Clone, Copy, Default)]
+struct CertainTime {
+    all: u64,
+    estimated: u64,
+}
+
+impl CertainTime {
+    fn add(&mut self, nanos: u64, is_measured: bool) {
+        self.all = self.all.saturating_add(nanos);
+        if !is_measured {
+            self.estimated = self.estimated.saturating_add(nanos);
+        }
+    }
+}
+
+/// Parts of the time of a row.
+#[derive(Debug, Clone, Copy, Default)]
+struct RowParts {
+    ran: CertainTime,
+    ready: CertainTime,
+    waited: CertainTime,
+}
+
+impl RowParts {
+    fn add(&mut self, parts: &SampleParts) {
+        self.ran.add(parts.ran, parts.is_ran_measured);
+        self.ready.add(parts.ready, parts.is_rest_measured);
+        self.waited.add(parts.waited, parts.is_rest_measured);
+    }
+}
+
+/// A row of the profile while its time is divided.
+#[derive(Debug, Clone, Copy)]
+struct DividedRow {
+    class: SampleClass,
+    thread: ThreadHandle,
+    parts: RowParts,
+}
+
+/// Replaces the samples of a profile by the parts of their time, with the readings of their threads.
+/// Does so once all samples are gathered, and all names are known.
+pub(crate) fn measure(
+    profile: &mut Profile,
+    mut gathered: GatheredSamples,
+    times: &ThreadTimes,
+    model: &mut Model,
+    filter: &Filter,
+) {
+    gathered.complete();
+    let mut rows = {
+        let resolved = Resolved::new(
+            model,
+            profile,
+            NameOptions::default(),
+            &Folding::default(),
+            &Filter::default(),
+        );
+        DividedRows {
+            selected: divided_rows(profile, &resolved),
+            refused: divided_rows(&gathered.refused, &resolved),
+        }
+    };
+    let mut left = divide_intervals(&gathered, &mut rows);
+    divide_by_thread(&gathered, &mut rows, model, &mut left);
+    let read = gathered.intervals.iter().map(|seen| seen.interval.ran);
+    let read = read.fold(0, u64::saturating_add);
+    let total = total_of(times);
+    let unread = total.map(|total| divide_unread(&gathered, &mut rows, total.saturating_sub(read)));
+    let sums = ProcessorSums { total_ns: total, ..ProcessorSums::default() };
+    let (gathered, left, rest) = (&gathered, &left, BTreeMap::new());
+    let mut of = RestOf { gathered, left, filter, rest, sums };
+    // Threads that had one id after another are one thread of the model.
+    let threads = times.threads.iter().map(|thread| (thread.thread_id, &*thread.name));
+    for (id, name) in threads.collect::<BTreeMap<u64, &str>>() {
+        let thread = model.count_events(times.process_id, Some(id), 0);
+        if !name.is_empty() {
+            model.threads.name(thread, name);
+        }
+        let is_recording = gathered.is_sampler(id) || name == EVENT_PIPE_THREAD;
+        of.add((thread, id), is_recording, model);
+    }
+    let RestOf { mut rest, sums, .. } = of;
+    if let Some(unread) = unread.filter(|unread| *unread > 0 && filter.admits_all_moments()) {
+        let nobody = model.count_events(times.process_id, None, 0);
+        model.threads.name(nobody, Unsampled::Ended.text());
+        rest.insert((Unsampled::Ended, nobody), unread);
+    }
+    let anchor = profile.unsorted_rows().iter().map(|(_, totals)| totals.first_nanos).min();
+    let parts: Vec<_> = rows.selected.into_iter().map(|row| (row.class, row.parts)).collect();
+    profile.replace_rows(|at, key, totals, add| match parts.get(at) {
+        Some((class, parts)) if key.kind == Kind::Cpu => {
+            for (mode, totals) in split(*class, parts, key.mode, totals) {
+                add(ProfileKey { mode, ..*key }, totals);
+            }
+        }
+        _ => add(*key, *totals),
+    });
+    for ((unsampled, thread), weight) in rest.into_iter().filter(|(_, nanos)| *nanos > 0) {
+        let totals = Totals::at(anchor.unwrap_or(0), 0, weight);
+        profile.add_totals(key(thread, model.unsampled_stack(unsampled)), &totals);
+    }
+    profile.set_processor(sums);
+}
+
+fn key(thread: ThreadHandle, stack: StackHandle) -> ProfileKey {
+    ProfileKey { kind: Kind::Cpu, thread, stack, mode: Mode::Ran, label: None, endpoint: None }
+}
+
+/// Rows of the samples that the filter accepts, and of the others, by index.
+#[derive(Debug)]
+struct DividedRows {
+    selected: Vec<DividedRow>,
+    refused: Vec<DividedRow>,
+}
+
+impl DividedRows {
+    fn get(&self, row: RowPlace) -> Option<&DividedRow> {
+        let rows = if row.is_selected { &self.selected } else { &self.refused };
+        rows.get(row.row as usize)
+    }
+
+    fn class(&self, row: RowPlace) -> SampleClass {
+        self.get(row).map_or(SampleClass::Unknown, |row| row.class)
+    }
+
+    fn add(&mut self, row: RowPlace, parts: &SampleParts) {
+        let rows = if row.is_selected { &mut self.selected } else { &mut self.refused };
+        if let Some(row) = rows.get_mut(row.row as usize) {
+            row.parts.add(parts);
+        }
+    }
+
+    /// Returns all rows, thread by thread.
+    fn by_thread(&self) -> Vec<(ThreadHandle, RowPlace)> {
+        let rows = |rows: &[DividedRow], is_selected| {
+            let rows = (0..).zip(rows.iter().map(|row| row.thread));
+            rows.map(|(row, thread)| (thread, RowPlace { row, is_selected })).collect::<Vec<_>>()
+        };
+        let mut all = rows(&self.selected, true);
+        all.extend(rows(&self.refused, false));
+        all.sort_unstable();
+        all
+    }
+
+    /// Divides the time that a thread ran among rows. Returns the time that none of them can have.
+    fn divide(&mut self, elapsed: Elapsed, of: &[(RowPlace, u64)], is_measured: bool) -> u64 {
+        let samples: Vec<_> = of.iter().map(|(row, nanos)| (self.class(*row), *nanos)).collect();
+        let mut parts = Vec::new();
+        let left = divide(elapsed, &samples, &mut parts);
+        for ((row, _), parts) in of.iter().zip(&parts) {
+            let SampleParts { is_ran_measured, is_rest_measured, .. } = *parts;
+            self.add(
+                *row,
+                &SampleParts {
+                    is_ran_measured: is_ran_measured && is_measured,
+                    is_rest_measured: is_rest_measured && is_measured,
+                    ..*parts
+                },
+            );
+        }
+        left
+    }
+}
+
+fn divided_rows(profile: &Profile, resolved: &Resolved<'_>) -> Vec<DividedRow> {
+    let row = |(key, _): &(ProfileKey, Totals)| DividedRow {
+        class: class_of(key, resolved),
+        thread: key.thread,
+        parts: RowParts::default(),
+    };
+    profile.unsorted_rows().iter().map(row).collect()
+}
+
+/// Returns what a sample shows of its thread. The sampler of some runtimes does not tell managed
+/// code from native code, which may wait.
+fn class_of(key: &ProfileKey, resolved: &Resolved<'_>) -> SampleClass {
+    match resolved.running(key.stack, key.mode) {
+        Some(Running::Computing) => SampleClass::Runs,
+        Some(Running::NativeCall) => SampleClass::Unknown,
+        Some(_) if resolved.is_untold(key.stack, key.mode) => SampleClass::Unknown,
+        Some(_) => SampleClass::Runs,
+        None => SampleClass::Waits,
+    }
+}
+
+/// Divides the intervals in which threads ran in part. Returns the time of each interval that no
+/// sample has.
+fn divide_intervals(gathered: &GatheredSamples, rows: &mut DividedRows) -> Vec<u64> {
+    let mut left: Vec<u64> = gathered.intervals.iter().map(|seen| seen.interval.ran).collect();
+    for of in gathered.pieces.chunk_by(|one, other| one.interval == other.interval) {
+        let Some(place) = of.first().map(|piece| piece.interval as usize) else { continue };
+        let Some(seen) = gathered.intervals.get(place).filter(|seen| !seen.is_merged) else {
+            continue;
+        };
+        let of: Vec<_> = of.iter().map(|piece| (piece.row(), piece.nanos)).collect();
+        let rest = rows.divide(seen.interval.elapsed(), &of, true);
+        if let Some(left) = left.get_mut(place) {
+            *left = rest;
+        }
+    }
+    left
+}
+
+/// Divides the times that are sums of many intervals of a thread.
+fn divide_by_thread(
+    gathered: &GatheredSamples,
+    rows: &mut DividedRows,
+    model: &Model,
+    left: &mut [u64],
+) {
+    let mut merged_pieces: NumberMap<RowPlace, u64> = NumberMap::default();
+    for piece in &gathered.pieces {
+        let seen = gathered.intervals.get(piece.interval as usize);
+        if seen.is_some_and(|seen| seen.is_merged) {
+            let sum = merged_pieces.entry(piece.row()).or_default();
+            *sum = sum.saturating_add(piece.nanos);
+        }
+    }
+    let by_thread = rows.by_thread();
+    for of in by_thread.chunk_by(|one, other| one.0 == other.0) {
+        let Some((thread, _)) = of.first() else { continue };
+        let id = model.thread(*thread).and_then(|thread| thread.os_thread_id);
+        let range = id.and_then(|id| gathered.of_thread.get(&id)).cloned().unwrap_or(0..0);
+        let (mut full, mut merged) = (0_u64, Elapsed::default());
+        let mut first_merged = None;
+        for place in range {
+            let (Some(seen), Some(left)) = (gathered.intervals.get(place), left.get_mut(place))
+            else {
+                continue;
+            };
+            let elapsed = seen.interval.elapsed();
+            if seen.is_merged {
+                merged.nanos = merged.nanos.saturating_add(elapsed.nanos);
+                merged.ran = merged.ran.saturating_add(elapsed.ran);
+                merged.ready = merged.ready.saturating_add(elapsed.ready);
+                first_merged = first_merged.or(Some(place));
+                *left = 0;
+            } else if elapsed.is_full() {
+                let given = seen.seen.min(elapsed.ran);
+                full = full.saturating_add(given);
+                *left = elapsed.ran.saturating_sub(given);
+            }
+        }
+        let times = |time: &dyn Fn(RowPlace) -> u64| -> Vec<(RowPlace, u64)> {
+            let rows = of.iter().map(|(_, row)| (*row, time(*row)));
+            rows.filter(|(_, nanos)| *nanos > 0).collect()
+        };
+        let of_full = times(&|row| gathered.row(row).full);
+        rows.divide(Elapsed { nanos: full, ran: full, ready: 0 }, &of_full, true);
+        let of_idle = times(&|row| gathered.row(row).idle);
+        rows.divide(Elapsed::default(), &of_idle, true);
+        let of_merged = times(&|row| {
+            let of_pieces = merged_pieces.get(&row).copied().unwrap_or(0);
+            gathered.row(row).merged.saturating_add(of_pieces)
+        });
+        let rest = rows.divide(merged, &of_merged, false);
+        if let Some(left) = first_merged.and_then(|place| left.get_mut(place)) {
+            *left = rest;
+        }
+    }
+}
+
+/// Returns the processor time of the process in the session; `None` if it is not known.
+fn total_of(times: &ThreadTimes) -> Option<u64> {
+    let (first, last) = (times.process.first()?, times.process.last()?);
+    let born = times.threads.iter().filter_map(|thread| thread.born_nanos).min();
+    let is_of_session = born.is_some_and(|born| born >= -MAX_BEFORE_SESSION_NANOS);
+    let before = if is_of_session { 0 } else { first.ran_ns() };
+    Some(last.ran_ns().saturating_sub(before))
+}
+
+/// Divides the processor time that no thread's readings have among the samples of threads without
+/// readings. Waits get none. Returns what is left.
+fn divide_unread(gathered: &GatheredSamples, rows: &mut DividedRows, unread: u64) -> u64 {
+    let all = rows.by_thread().into_iter().map(|(_, row)| (row, gathered.row(row).unread));
+    let all = all.filter(|(_, nanos)| *nanos > 0);
+    let (waits, others): (Vec<_>, Vec<_>) =
+        all.partition(|(row, _)| rows.class(*row) == SampleClass::Waits);
+    rows.divide(Elapsed::default(), &waits, false);
+    let nanos = others.iter().map(|(_, nanos)| *nanos).fold(0, u64::saturating_add);
+    rows.divide(Elapsed { nanos, ran: unread, ready: 0 }, &others, false)
+}
+
+/// Processor time that no sample has, while it is added up.
+struct RestOf<'a> {
+    gathered: &'a GatheredSamples,
+    /// Time of each interval that no sample has.
+    left: &'a [u64],
+    filter: &'a Filter,
+    rest: BTreeMap<(Unsampled, ThreadHandle), u64>,
+    sums: ProcessorSums,
+}
+
+impl RestOf<'_> {
+    /// Adds the times of the threads with an OS id.
+    fn add(&mut self, (thread, id): (ThreadHandle, u64), is_recording: bool, model: &Model) {
+        let first = self.gathered.first_sample(thread);
+        let range = self.gathered.of_thread.get(&id).cloned().unwrap_or(0..0);
+        for place in range {
+            let (Some(seen), Some(left)) =
+                (self.gathered.intervals.get(place), self.left.get(place))
+            else {
+                continue;
+            };
+            let interval = seen.interval;
+            if !self.filter.admits_moment(thread, interval.middle(), model) {
+                continue;
+            }
+            let of_thread = self.sums.threads.entry(thread).or_default();
+            add_to(&mut of_thread.ran_ns, interval.ran);
+            add_to(&mut of_thread.ready_ns, interval.ready);
+            of_thread.is_recording = is_recording && first.is_none();
+            if of_thread.is_recording {
+                add_to(&mut self.sums.recording_ns, interval.ran);
+                continue;
+            }
+            let unsampled = match first {
+                None => Unsampled::NoSamples,
+                Some(first) if interval.from < first => Unsampled::BeforeFirst,
+                Some(_) => Unsampled::Between,
+            };
+            add_to(self.rest.entry((unsampled, thread)).or_default(), *left);
+        }
+    }
+}
+
+/// Returns the parts of a row as rows of their own: time in which the thread ran, was ready, waited,
+/// and time of which nothing is known. Samples are divided in proportion.
+fn split(
+    class: SampleClass,
+    parts: &RowParts,
+    mode: Mode,
+    totals: &Totals,
+) -> impl Iterator<Item = (Mode, Totals)> {
+    let RowParts { ran, ready, waited } = *parts;
+    let known = ran.all.saturating_add(ready.all).saturating_add(waited.all);
+    let unknown = CertainTime { all: totals.weight.saturating_sub(known), estimated: 0 };
+    let is_managed = class == SampleClass::Runs && mode == Mode::Managed;
+    let parts = [
+        (if is_managed { Mode::Managed } else { Mode::Ran }, ran),
+        (Mode::Ready, ready),
+        // A wait that the frames or events show is known better than by its time.
+        (if class == SampleClass::Waits { mode } else { Mode::Waited }, waited),
+        (mode, unknown),
+    ];
+    let totals = *totals;
+    let (mut time, mut samples) = (0_u64, 0_u64);
+    parts.into_iter().filter_map(move |(mode, part)| {
+        time = time.saturating_add(part.all);
+        // Rounding sums instead of parts makes the parts add up to the whole.
+        let until = match totals.weight {
+            0 => totals.samples,
+            weight => nearest(totals.samples, time.min(weight), weight),
+        };
+        let count = until.saturating_sub(samples);
+        samples = until;
+        let is_part = part.all > 0 || count > 0;
+        is_part.then_some((
+            mode,
+            Totals { samples: count, count, weight: part.all, estimated: part.estimated, ..totals },
+        ))
+    })
+}
+
+fn add_to(sum: &mut u64, nanos: u64) {
+    *sum = sum.saturating_add(nanos);
+}

@@ -1,0 +1,248 @@
+//! Divides the time that a thread ran between two readings among its samples.
+//!
+//! | time between the readings | samples | how certain |
+//! |---|---|---|
+//! | ran for at least 95 % | all ran | measured |
+//! | ran for at most 5 %, and all samples wait | all waited | measured |
+//! | any other | share the time, in the order of [`SampleClass`] | estimated |
+
+/// Minimum time that a thread ran between two readings, in percent, for all its samples to have run.
+const MIN_RAN_PERCENT: u64 = 95;
+/// Maximum time that a thread ran between two readings, in percent, for waits to have waited.
+const MAX_WAITED_PERCENT: u64 = 5;
+
+/// What the stack and the state of a sample say of its thread. Earlier classes get processor time
+/// first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum SampleClass {
+    /// The thread could run: managed code, code that computes, or spinning for a lock. If it did not
+    /// run, it was ready.
+    Runs,
+    /// The thread ran or waited: native calls, and all samples of a runtime that does not tell.
+    Unknown,
+    /// The thread was in a method that is known to wait.
+    Waits,
+}
+
+/// Times of a thread between two of its readings, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Elapsed {
+    pub(super) nanos: u64,
+    /// Time on a processor.
+    pub(super) ran: u64,
+    /// Time in which the thread was ready and had no processor.
+    pub(super) ready: u64,
+}
+
+impl Elapsed {
+    /// Returns whether the thread ran nearly all the time.
+    pub(super) fn is_full(self) -> bool {
+        wide(self.ran, 100) >= wide(self.nanos, MIN_RAN_PERCENT) && self.ran > 0
+    }
+
+    fn is_nearly_idle(self) -> bool {
+        wide(self.ran, 100) <= wide(self.nanos, MAX_WAITED_PERCENT)
+    }
+}
+
+/// Parts of the time that a sample stands for, in nanoseconds. Together they are all of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct SampleParts {
+    pub(super) ran: u64,
+    /// Time in which the thread could have run, and did not.
+    pub(super) ready: u64,
+    pub(super) waited: u64,
+    /// Whether `ran` follows from the readings alone.
+    pub(super) is_ran_measured: bool,
+    /// Whether the other parts follow from the readings alone.
+    pub(super) is_rest_measured: bool,
+}
+
+/// Divides the time that a thread ran among its samples, each given by its class and by the time
+/// that it stands for. Returns the time that no sample can have.
+pub(super) fn divide(
+    elapsed: Elapsed,
+    samples: &[(SampleClass, u64)],
+    parts: &mut Vec<SampleParts>,
+) -> u64 {
+    parts.clear();
+    let is_full = elapsed.is_full();
+    let only_waits = samples.iter().all(|(class, _)| *class == SampleClass::Waits);
+    let is_idle = elapsed.ran == 0 || elapsed.is_nearly_idle() && only_waits;
+    let mut left = elapsed.ran;
+    let mut portions = match is_full {
+        // The thread ran in all of its samples, whatever they show.
+        true => {
+            let all = Portion::new(samples.iter().map(|(_, nanos)| *nanos), &mut left);
+            [all, all, all]
+        }
+        false => {
+            let of = |class| samples.iter().filter(move |it| it.0 == class).map(|it| it.1);
+            // Code that can run is ready while it does not run.
+            let whole = of(SampleClass::Runs).fold(0, u64::saturating_add);
+            let busy = elapsed.ran.saturating_add(elapsed.ready);
+            let mut of_runs = scaled(whole.min(busy), elapsed.ran, busy).min(left);
+            left = left.saturating_sub(of_runs);
+            let runs = Portion::new([whole].into_iter(), &mut of_runs);
+            let unknown = Portion::new(of(SampleClass::Unknown), &mut left);
+            let waits = Portion::new(of(SampleClass::Waits), &mut left);
+            [runs, unknown, waits]
+        }
+    };
+    for (class, nanos) in samples {
+        let place = if is_full { 0 } else { *class as usize };
+        let ran = portions.get_mut(place).map_or(0, |portion| portion.next(*nanos));
+        let rest = nanos.saturating_sub(ran);
+        let is_ready = *class == SampleClass::Runs;
+        parts.push(SampleParts {
+            ran,
+            ready: if is_ready { rest } else { 0 },
+            waited: if is_ready { 0 } else { rest },
+            is_ran_measured: is_full,
+            is_rest_measured: is_full || is_idle,
+        });
+    }
+    left
+}
+
+/// Time that samples share in proportion to the times that they stand for.
+#[derive(Debug, Clone, Copy)]
+struct Portion {
+    /// Time of all samples.
+    whole: u64,
+    /// Time that they share: at most `whole`.
+    shared: u64,
+    /// Time of the samples so far, and what they got.
+    before: (u64, u64),
+}
+
+impl Portion {
+    /// Takes as much of `left` as the samples stand for.
+    fn new(samples: impl Iterator<Item = u64>, left: &mut u64) -> Portion {
+        let whole = samples.fold(0, u64::saturating_add);
+        let shared = whole.min(*left);
+        *left = left.saturating_sub(shared);
+        Portion { whole, shared, before: (0, 0) }
+    }
+
+    /// Returns what the next sample gets: at most the time that it stands for.
+    fn next(&mut self, nanos: u64) -> u64 {
+        let (time, got) = self.before;
+        let time = time.saturating_add(nanos);
+        // Rounding sums instead of samples makes the samples add up to the whole.
+        let until = scaled(time, self.shared, self.whole);
+        self.before = (time, until);
+        until.saturating_sub(got).min(nanos)
+    }
+}
+
+fn wide(one: u64, other: u64) -> u128 {
+    u128::from(one).saturating_mul(u128::from(other))
+}
+
+/// Returns `value` times `part` by `whole`, rounded down; 0 if `whole` is 0.
+pub(crate) fn scaled(value: u64, part: u64, whole: u64) -> u64 {
+    let scaled = wide(value, part).checked_div(u128::from(whole)).unwrap_or(0);
+    u64::try_from(scaled).unwrap_or(u64::MAX)
+}
+
+/// Returns the number of `count` samples that belong to `part` of the time `whole`, to the nearest.
+pub(crate) fn nearest(count: u64, part: u64, whole: u64) -> u64 {
+    let doubled = wide(count, part).saturating_mul(2).saturating_add(u128::from(whole));
+    let nearest = doubled.checked_div(u128::from(whole).saturating_mul(2)).unwrap_or(0);
+    u64::try_from(nearest).unwrap_or(u64::MAX).min(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SampleClass::{Runs, Unknown, Waits};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn divided(
+        [nanos, ran, ready]: [u64; 3],
+        samples: &[(SampleClass, u64)],
+    ) -> (Vec<SampleParts>, u64) {
+        let mut parts = Vec::new();
+        let left = divide(Elapsed { nanos, ran, ready }, samples, &mut parts);
+        (parts, left)
+    }
+
+    fn ran(times: [u64; 3], samples: &[(SampleClass, u64)]) -> (Vec<u64>, u64) {
+        let (parts, left) = divided(times, samples);
+        (parts.iter().map(|part| part.ran).collect(), left)
+    }
+
+    #[test]
+    fn a_thread_that_ran_nearly_all_the_time_ran_in_all_of_its_samples() {
+        let (parts, left) = divided([100, 96, 0], &[(Waits, 50), (Unknown, 50)]);
+        assert_eq!((parts.iter().map(|it| it.ran).collect::<Vec<_>>(), left), (vec![48, 48], 0));
+        assert!(parts.iter().all(|part| part.is_ran_measured));
+        assert_eq!(ran([100, 94, 0], &[(Waits, 50), (Unknown, 50)]), (vec![44, 50], 0));
+    }
+
+    #[test]
+    fn waits_of_a_thread_that_hardly_ran_waited() {
+        let (parts, left) = divided([100, 4, 0], &[(Waits, 60), (Waits, 40)]);
+        assert!(parts.iter().all(|part| part.is_rest_measured && !part.is_ran_measured));
+        assert_eq!(parts.iter().map(|it| it.waited).sum::<u64>(), 96);
+        assert_eq!(left, 0);
+        let (parts, _) = divided([100, 4, 0], &[(Waits, 60), (Unknown, 40)]);
+        assert!(parts.iter().all(|part| !part.is_rest_measured));
+    }
+
+    #[test]
+    fn what_can_run_gets_time_first_then_native_calls_then_waits() {
+        let all = [(Waits, 20), (Unknown, 40), (Runs, 40)];
+        assert_eq!(ran([100, 30, 0], &all), (vec![0, 0, 30], 0));
+        assert_eq!(ran([100, 60, 0], &all), (vec![0, 20, 40], 0));
+        assert_eq!(ran([100, 90, 0], &all), (vec![10, 40, 40], 0));
+        assert_eq!(ran([200, 150, 0], &all), (vec![20, 40, 40], 50));
+    }
+
+    #[test]
+    fn code_that_can_run_is_ready_while_it_does_not_run() {
+        let (parts, left) = divided([100, 30, 60], &[(Runs, 60), (Unknown, 40)]);
+        assert_eq!((parts[0].ran, parts[0].ready, parts[0].waited), (20, 40, 0));
+        assert_eq!((parts[1].ran, parts[1].waited, left), (10, 30, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn samples_and_the_rest_add_up_to_what_ran(
+            nanos in 0..1_000_000_000_u64,
+            ran_percent in 0..120_u64,
+            ready_percent in 0..120_u64,
+            samples in prop::collection::vec((0..3_usize, 0..100_000_000_u64), 0..40),
+        ) {
+            let classes = [Runs, Unknown, Waits];
+            let samples: Vec<_> =
+                samples.into_iter().map(|(class, nanos)| (classes[class], nanos)).collect();
+            let (ran, ready) = (nanos * ran_percent / 100, nanos * ready_percent / 100);
+            let (parts, left) = divided([nanos, ran, ready], &samples);
+            prop_assert_eq!(parts.iter().map(|part| part.ran).sum::<u64>() + left, ran);
+            for (part, (_, nanos)) in parts.iter().zip(&samples) {
+                prop_assert_eq!(part.ran + part.ready + part.waited, *nanos);
+            }
+            // A class gets time only if the classes before have all that they can get.
+            let of = |class| parts.iter().zip(&samples).filter(move |it| it.1.0 == class);
+            let is_full = Elapsed { nanos, ran, ready }.is_full();
+            let got = |class| of(class).map(|it| it.0.ran).sum::<u64>();
+            let waited = of(Unknown).map(|it| it.0.waited).sum::<u64>();
+            prop_assert!(is_full || got(Waits) == 0 || waited == 0);
+            prop_assert!(is_full || left == 0 || of(Waits).all(|it| it.0.waited == 0));
+        }
+
+        #[test]
+        fn numbers_of_any_size_are_divided(
+            times in any::<[u64; 3]>(),
+            samples in prop::collection::vec((0..3_usize, any::<u64>()), 0..10),
+        ) {
+            let classes = [Runs, Unknown, Waits];
+            let samples: Vec<_> =
+                samples.into_iter().map(|(class, nanos)| (classes[class], nanos)).collect();
+            let (parts, _) = divided(times, &samples);
+            prop_assert!(parts.iter().zip(&samples).all(|(part, it)| part.ran <= it.1));
+        }
+    }
+}

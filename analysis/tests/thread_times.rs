@@ -1,0 +1,199 @@
+//! Samples that count the time that their threads ran, by readings beside the events.
+
+use crate::common::{LOAD, event, full_names, method, module, sample, session};
+use nettrace_analysis::report::{CallTree, ProcessorTime, ReportPass, Threads, TreeOptions};
+use nettrace_analysis::{AnalysisOptions, ThreadTimes, TopN, TopNOptions};
+use nettrace_parser::Reader;
+use nettrace_testdata::Readings;
+use nettrace_testdata::synth::{Session, Value};
+use std::sync::Arc;
+
+const MS: u64 = 1_000_000;
+
+const COMPUTE: u64 = 0x1000;
+const CALL: u64 = 0x2000;
+const SLEEP: u64 = 0x3000;
+
+/// Returns a session in which thread 11 takes a sample each millisecond for a second: `stack_at` says
+/// where and whether it runs managed code.
+fn sampled(stack_at: impl Fn(u64) -> (u64, bool)) -> Session {
+    let mut steps = vec![
+        module(),
+        method(LOAD, 1, COMPUTE, 100, "Shop.Prices.Compute"),
+        method(LOAD, 2, CALL, 100, "Shop.Prices.Call"),
+        method(LOAD, 3, SLEEP, 100, "System.Threading.Thread.Sleep"),
+    ];
+    for at in 0..1000 {
+        let (address, is_managed) = stack_at(at);
+        let later = if at == 0 { 10 * 1_000_000 - 4 } else { 1_000_000 };
+        let step = match is_managed {
+            true => sample(0, later, &[address + 4]),
+            false => event(3, 0, later, &[address + 4], vec![Value::U32(1)]),
+        };
+        steps.push(step);
+    }
+    session(steps)
+}
+
+fn times(readings: &Readings) -> ThreadTimes {
+    ThreadTimes::read(&mut Reader::from_slice(&readings.bytes())).unwrap()
+}
+
+fn options(clock: &Readings) -> AnalysisOptions {
+    let mut options = full_names();
+    options.thread_times = Some(Arc::new(times(clock)));
+    options
+}
+
+fn top_and_tree(session: &Session, options: AnalysisOptions) -> (TopN, CallTree) {
+    let mut pass =
+        ReportPass::with_options((TopNOptions::default(), TreeOptions::default()), options);
+    let bytes = session.record().stream.bytes;
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    pass.finish().output
+}
+
+fn top(session: &Session, options: AnalysisOptions) -> TopN {
+    top_and_tree(session, options).0
+}
+
+/// Returns the name and the milliseconds of each row.
+fn rows(top: &TopN) -> Vec<(&str, u64)> {
+    top.methods.iter().map(|row| (&*row.name, (row.self_ns + MS / 2) / MS)).collect()
+}
+
+#[test]
+fn a_native_call_that_ran_half_of_its_time_counts_half_of_it() {
+    let session = sampled(|_| (CALL, false));
+    let mut clock = Readings::new(&session);
+    clock.born(11, "shop", 0);
+    for round in 1..=22 {
+        clock.time(11, round * 50, round * 25, 0).total(round * 50, round * 25);
+    }
+    let top = top(&session, options(&clock));
+    // Samples lie between 10 and 1010 ms.
+    assert_eq!(rows(&top)[0], ("app!Shop.Prices.Call", 510), "{top:?}");
+    let time: ProcessorTime = top.processor_time.unwrap();
+    assert_eq!(time.process_ns, Some(550 * MS));
+    assert_eq!(time.measured_ns + time.estimated_ns, 550 * MS);
+    assert_eq!(top.total_ns, 550 * MS);
+    assert_eq!(top.running.native_calls, 0);
+}
+
+#[test]
+fn a_thread_that_ran_all_the_time_ran_wherever_it_was() {
+    let session = sampled(|at| if at < 500 { (CALL, false) } else { (COMPUTE, true) });
+    let mut clock = Readings::new(&session);
+    clock.born(11, "shop", 0).time(11, 10, 10, 0).time(11, 1010, 1006, 0).total(1010, 1006);
+    let top = top(&session, options(&clock));
+    let expected = [("app!Shop.Prices.Call → native call", 498), ("app!Shop.Prices.Compute", 498)];
+    assert_eq!(rows(&top)[..2], expected, "{top:?}");
+    assert_eq!(top.processor_time.unwrap().estimated_ns, 0);
+    assert_eq!(top.total_ns, 1006 * MS);
+}
+
+#[test]
+fn managed_code_that_did_not_run_was_ready() {
+    let session = sampled(|at| if at % 2 == 0 { (COMPUTE, true) } else { (SLEEP, false) });
+    let mut clock = Readings::new(&session);
+    clock.born(11, "shop", 0).time(11, 10, 0, 0);
+    for round in 1..=20 {
+        clock.time(11, 10 + round * 50, round * 10, round * 15).total(10 + round * 50, round * 10);
+    }
+    let top = top(&session, options(&clock));
+    assert_eq!(rows(&top), [("app!Shop.Prices.Compute", 200)], "{top:?}");
+    let time = top.processor_time.unwrap();
+    assert_eq!((time.ready_ns, time.estimated_ns), (300 * MS, 200 * MS));
+    assert_eq!((top.waiting_ns + MS / 2) / MS, 500);
+}
+
+#[test]
+fn going_to_sleep_and_waking_runs() {
+    let session = sampled(|_| (SLEEP, false));
+    let mut clock = Readings::new(&session);
+    clock.born(11, "shop", 0).time(11, 10, 0, 0);
+    for round in 1..=20 {
+        clock.time(11, 10 + round * 50, round * 20, 0).total(10 + round * 50, round * 20);
+    }
+    let top = top(&session, options(&clock));
+    assert!(rows(&top)[0].0.ends_with("Thread.Sleep → going to sleep and waking"), "{top:?}");
+    assert_eq!(top.total_ns, 400 * MS);
+}
+
+#[test]
+fn processor_time_without_samples_has_rows_and_the_recording_none() {
+    let session = sampled(|_| (SLEEP, false));
+    let mut clock = Readings::new(&session);
+    clock.born(11, "shop", 0).born(30, ".NET Tiered", 0).born(31, ".NET EventPipe", 0);
+    clock.born(99, "shop", 0).time(11, 9, 8, 0).time(30, 9, 2, 0).time(31, 9, 1, 0);
+    clock.time(99, 9, 1, 0).total(9, 12);
+    clock.time(30, 900, 200, 0).time(31, 900, 30, 0).time(99, 900, 40, 0).total(900, 400);
+    let (top, tree) = top_and_tree(&session, options(&clock));
+    let time = top.processor_time.unwrap();
+    assert_eq!((time.process_ns, time.recording_ns), (Some(400 * MS), 70 * MS), "{top:?}");
+    let expected = [
+        ("(threads without samples)", 200),
+        ("(threads that ended between two readings)", 122),
+        ("(before a thread's first sample)", 8),
+    ];
+    assert_eq!(rows(&top), expected);
+    assert_eq!(top.total_ns + time.recording_ns, 400 * MS);
+    assert_eq!(tree.total_ns, top.total_ns);
+    let roots: Vec<(&str, u64)> =
+        tree.nodes.iter().map(|node| (&*node.name, node.self_ns / MS)).collect();
+    assert_eq!(roots, expected);
+}
+
+#[test]
+fn threads_have_the_times_of_their_readings() {
+    let session = sampled(|_| (SLEEP, false));
+    let mut clock = Readings::new(&session);
+    clock.born(11, "shop", 0).born(30, ".NET Tiered", 0).time(11, 9, 8, 3).time(30, 900, 200, 0);
+    let mut pass = ReportPass::with_options(Threads, options(&clock));
+    let bytes = session.record().stream.bytes;
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    let report = pass.finish().output;
+    let of = |id| report.threads.iter().find(|row| row.thread_id == Some(id)).unwrap();
+    assert_eq!((of(11).ran_ns, of(11).ready_ns), (Some(8 * MS), Some(MS)));
+    assert_eq!((of(30).ran_ns, of(30).name.as_deref()), (Some(200 * MS), Some(".NET Tiered")));
+    assert_eq!(of(99).ran_ns, None);
+}
+
+#[test]
+fn a_filter_of_times_takes_its_part_of_the_readings() {
+    let session = sampled(|_| (CALL, false));
+    let mut clock = Readings::new(&session);
+    clock.born(11, "shop", 0);
+    for round in 1..=22 {
+        clock.time(11, round * 50, round * 25, 0).total(round * 50, round * 25);
+    }
+    let mut options = options(&clock);
+    options.filter.from_nanos = Some(100_000_000);
+    options.filter.to_nanos = Some(300_000_000);
+    let top = top(&session, options);
+    assert_eq!(rows(&top), [("app!Shop.Prices.Call", 100)], "{top:?}");
+}
+
+#[test]
+fn a_thread_that_gets_the_id_of_an_earlier_one_starts_anew() {
+    let session = sampled(|_| (CALL, false));
+    let mut clock = Readings::new(&session);
+    clock.born(11, "one", 0).time(11, 400, 400, 0).total(400, 400);
+    clock.born(11, "two", 500).time(11, 700, 150, 0).total(700, 550).total(1010, 550);
+    let times = times(&clock);
+    assert_eq!(times.threads.len(), 2);
+    assert_eq!(times.threads[1].readings.len(), 2, "the last round has the same numbers");
+    let top = top(&session, options(&clock));
+    assert_eq!(top.total_ns, 550 * MS, "{top:?}");
+}
+
+#[test]
+fn numbers_of_any_size_do_no_harm() {
+    let session = sampled(|at| if at % 2 == 0 { (COMPUTE, true) } else { (CALL, false) });
+    let mut clock = Readings::new(&session);
+    let huge = u64::MAX / MS;
+    clock.born(11, "shop", 0).time(11, 9, huge, huge).time(11, 200, 3, huge).total(200, huge);
+    clock.time(12, 300, huge, 0).time(12, 400, huge, huge).total(400, 1);
+    let top = top(&session, options(&clock));
+    assert!(top.samples > 0);
+}
