@@ -1,6 +1,7 @@
 //! Samples that count the time that their threads ran, by readings beside the events.
 
 use crate::common::{LOAD, event, full_names, method, module, sample, session};
+use nettrace_analysis::findings::Summary;
 use nettrace_analysis::report::{CallTree, ProcessorTime, ReportPass, Threads, TreeOptions};
 use nettrace_analysis::{AnalysisOptions, ThreadTimes, TopN, TopNOptions};
 use nettrace_parser::Reader;
@@ -157,6 +158,42 @@ fn threads_have_the_times_of_their_readings() {
     assert_eq!((of(11).ran_ns, of(11).ready_ns), (Some(8 * MS), Some(MS)));
     assert_eq!((of(30).ran_ns, of(30).name.as_deref()), (Some(200 * MS), Some(".NET Tiered")));
     assert_eq!(of(99).ran_ns, None);
+}
+
+/// Returns the kinds and sentences of the findings.
+fn findings(session: &Session, readings: &Readings) -> Vec<(&'static str, String)> {
+    let mut pass = ReportPass::with_options(Summary::default(), options(readings));
+    let bytes = session.record().stream.bytes;
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    let findings = pass.finish().output.findings;
+    findings.iter().map(|finding| (finding.fact.kind().name(), finding.text())).collect()
+}
+
+#[test]
+fn a_limit_that_took_the_processors_is_the_first_finding() {
+    let session = sampled(|_| (COMPUTE, true));
+    let mut clock = Readings::new(&session);
+    clock.limit(1, 7, 0).born(11, "shop", 2).time(11, 10, 8, 0);
+    clock.time(11, 1010, 508, 500).limit(1011, 17, 10).total(1012, 508);
+    let found = findings(&session, &clock);
+    let text = "throttled in 10 of 10 periods of 100 ms by its limit of 0.5 processors: \
+                its threads were ready for 500 ms without a processor";
+    assert_eq!(found[0], ("no_processor", text.to_owned()), "{found:?}");
+}
+
+#[test]
+fn threads_that_had_no_processor_are_a_finding_and_short_times_are_none() {
+    let session = sampled(|_| (COMPUTE, true));
+    let with_ready = |ready| {
+        let mut clock = Readings::new(&session);
+        clock.born(11, "shop", 2).time(11, 10, 8, 0).time(11, 1010, 1008 - ready, ready);
+        findings(&session, clock.total(1012, 1008 - ready))
+    };
+    let found = with_ready(300);
+    let text = "its threads were ready for 300 ms without a processor: more of them can run than \
+                there are processors";
+    assert!(found.contains(&("no_processor", text.to_owned())), "{found:?}");
+    assert!(with_ready(90).iter().all(|(kind, _)| *kind != "no_processor"));
 }
 
 #[test]

@@ -32,6 +32,10 @@ impl Readings {
             fields(named, &["BornTicks"]),
             fields(of_type(3, "Process/Total"), &total).with_field("Threads", FieldType::UInt32),
             of_type(7, "Thread/End"),
+            fields(
+                of_type(5, "Group/Limits").with_field("Level", FieldType::UInt32),
+                &["QuotaNS", "PeriodNS", "Periods", "Throttled"],
+            ),
         ];
         session.threads = vec![SessionThread::new(0)];
         let start = u64::try_from(of.trace.sync_ticks).unwrap();
@@ -75,6 +79,14 @@ impl Readings {
             [self.start + at_ms * MS, ran_ms * MS, 0, 0, 0].map(Value::U64).to_vec();
         values.push(Value::U32(3));
         self.add(2, 0, at_ms, values);
+        self
+    }
+
+    /// Adds the periods of a limit of the process's group: 50 ms in each 100 ms.
+    pub fn limit(&mut self, at_ms: u64, periods: u64, throttled: u64) -> &mut Readings {
+        let mut values = vec![Value::U32(0)];
+        values.extend([50 * MS, 100 * MS, periods, throttled].map(Value::U64));
+        self.add(4, 0, at_ms, values);
         self
     }
 

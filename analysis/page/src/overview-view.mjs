@@ -36,6 +36,7 @@ const PLACES = {
   sync_over_async: { view: 'cpu', states: 'waiting' },
   no_starvation: { view: 'pool' },
   started_threads: { view: 'threads' },
+  no_processor: { view: 'threads' },
   waits_for_process: { view: 'cpu', states: 'waiting' },
   waiting: { view: 'cpu', states: '' },
   idle: { view: 'threads' },

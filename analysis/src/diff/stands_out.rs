@@ -82,6 +82,7 @@ fn subjects(kind: FindingKind) -> &'static [Subject] {
         | FindingKind::EndlessAwaits
         | FindingKind::NoStarvation
         | FindingKind::StartedThreads
+        | FindingKind::NoProcessor
         | FindingKind::WaitsForProcess
         | FindingKind::Waiting
         | FindingKind::Idle => &[Subject::Cpu],

@@ -165,3 +165,28 @@ pub struct ActivityFailures {
     /// Number of failed requests.
     pub failed: u64,
 }
+
+/// What took processors from threads that were ready to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum ProcessorTaker {
+    /// A limit of the process's control groups.
+    Limit {
+        /// Number of periods in which the limit was reached.
+        throttled: u64,
+        /// Number of periods.
+        periods: u64,
+        /// Length of a period, in nanoseconds.
+        period_ns: u64,
+        /// Processor time that the limit leaves in a period, in nanoseconds.
+        quota_ns: u64,
+    },
+    /// Other programs.
+    OtherPrograms,
+    /// The host of a virtual machine.
+    Host,
+    /// Other threads of the process: more are ready than there are processors.
+    OwnThreads,
+}

@@ -1,8 +1,8 @@
 //! The kinds of findings, each with its numbers, its method and further details.
 
 use super::cause::{
-    ActivityFailures, HotCall, LockHolder, LockOwner, MethodCaller, ProcessEnd, ThrownBy, WaitCall,
-    WaitingProducers,
+    ActivityFailures, HotCall, LockHolder, LockOwner, MethodCaller, ProcessEnd, ProcessorTaker,
+    ThrownBy, WaitCall, WaitingProducers,
 };
 use super::collection::{AllocatedType, CollectionPlace, CollectionReason};
 use super::number::Number;
@@ -458,6 +458,17 @@ facts! {
         about {
             /// Method that started most threads.
             started_by: Option<Place>,
+        }
+    }
+    /// Threads were ready to run and had no processor.
+    NoProcessor "no_processor" of "no_processor", see "report threads" {
+        numbers {
+            /// Time in which threads were ready, summed over threads.
+            ready: Number,
+        }
+        about {
+            /// What took the processors.
+            taken_by: ProcessorTaker,
         }
     }
     /// The process only waits for another one to end.

@@ -21,7 +21,7 @@ mod told;
 pub use advice::Advice;
 pub use cause::{
     ActivityFailures, HolderState, HotCall, LockHolder, LockOwner, MethodCaller, ProcessEnd,
-    ThrowCall, ThrownBy, WaitCall, WaitingProducers,
+    ProcessorTaker, ThrowCall, ThrownBy, WaitCall, WaitingProducers,
 };
 pub use collection::{AllocatedType, CollectionPlace, CollectionReason, LargeObjects};
 pub use finding::{Fact, FindingKind};

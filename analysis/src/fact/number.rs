@@ -206,6 +206,11 @@ impl Number {
         Number { certainty: Certainty::AtLeast, ..self }
     }
 
+    /// Marks the number as read from the operating system.
+    pub(crate) fn measured(self) -> Number {
+        Number { certainty: Certainty::Measured, ..self }
+    }
+
     /// Marks the number as derived from samples.
     pub(crate) fn estimated(self) -> Number {
         Number { certainty: Certainty::Estimated, ..self }

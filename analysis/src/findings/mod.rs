@@ -12,6 +12,7 @@ mod finding;
 mod hangs;
 mod locks;
 mod missing_ids;
+mod no_processor;
 pub(crate) mod overview;
 mod own;
 mod own_code;

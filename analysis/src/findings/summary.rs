@@ -11,7 +11,8 @@ use super::pool::PoolLoad;
 use super::running::RunningFindings;
 use super::waiting::OwnWaits;
 use super::{
-    compiled, exceptions, locks, producers, queries, requests, sync_over_async, threads, waits,
+    compiled, exceptions, locks, no_processor, producers, queries, requests, sync_over_async,
+    threads, waits,
 };
 use crate::document::SCHEMA;
 use crate::fact::{Advice, Base, Fact, Number, Place, ProcessEnd, TraceSubject, Unit};
@@ -367,6 +368,7 @@ fn findings(
         took_lock,
         code.finalizer(resolved),
         threads::started_threads(reports, &own, &code, resolved, duration_ns),
+        no_processor::no_processor(resolved),
         running.missing_names(resolved),
         running.waits_for_process(),
         starvation,

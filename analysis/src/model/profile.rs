@@ -6,6 +6,7 @@ use super::hash::NumberMap;
 use super::presence::Presence;
 use super::sample::{Kind, Mode, Sample, SampleClock};
 use super::thread_spans::EndpointSpans;
+use super::thread_times::HeldBack;
 use super::when::When;
 use std::collections::BTreeMap;
 use std::hash::Hash;
@@ -166,6 +167,8 @@ pub(crate) struct ProcessorSums {
     pub(crate) total_ns: Option<u64>,
     /// Processor time of the threads of the recording, in nanoseconds.
     pub(crate) recording_ns: u64,
+    /// What took processors away from the process.
+    pub(crate) held_back: HeldBack,
     /// Times of all threads with readings.
     pub(crate) threads: BTreeMap<ThreadHandle, RanReady>,
 }

@@ -2,7 +2,7 @@
 
 use super::frames::{after, caller, name};
 use super::{coverage, heap};
-use crate::fact::{Base, Fact, HotCall, MethodCaller, Number, ThrowCall, ThrownBy};
+use crate::fact::{Base, Fact, HotCall, MethodCaller, Number, ProcessorTaker, ThrowCall, ThrownBy};
 use crate::model::rounded;
 use crate::recording::Recording;
 use crate::report::HttpPhase;
@@ -168,6 +168,7 @@ pub(crate) fn sentence(fact: &Fact) -> String {
             }),
             after(", by ", started_by.as_ref())
         ),
+        Fact::NoProcessor { ready, taken_by } => no_processor(ready, taken_by),
         Fact::WaitsForProcess { .. } => "it only waits for another process to end; if that is a \
              .NET process, `nettrace collect --children -- COMMAND` records it"
             .to_owned(),
@@ -541,6 +542,30 @@ fn called(target: &str) -> String {
             format!("{method} {path} of {host}").trim_start().to_owned()
         }
         _ => target.to_owned(),
+    }
+}
+
+/// Writes for how long threads had no processor, and what took it.
+fn no_processor(ready: &Number, taken_by: &ProcessorTaker) -> String {
+    let ready = duration(ready);
+    let were = format!("its threads were ready for {ready} without a processor");
+    match *taken_by {
+        ProcessorTaker::Limit { throttled, periods, period_ns, quota_ns } => {
+            let limit = quota_ns as f64 / period_ns.max(1) as f64;
+            format!(
+                "throttled in {} of {} periods of {} by its limit of {limit:.1} processors: {were}",
+                units::count(throttled),
+                units::count(periods),
+                units::short_duration(period_ns)
+            )
+        }
+        ProcessorTaker::OtherPrograms => format!("{were}, while other programs ran"),
+        ProcessorTaker::Host => {
+            format!("{were}, while the host of this virtual machine ran others")
+        }
+        ProcessorTaker::OwnThreads => {
+            format!("{were}: more of them can run than there are processors")
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::gathered::{GatheredSamples, RowPlace};
 use super::rule::{Elapsed, SampleClass, SampleParts, divide, nearest};
-use super::{MAX_BEFORE_SESSION_NANOS, ThreadTimes};
+use super::{HeldBack, MAX_BEFORE_SESSION_NANOS, ThreadTimes};
 use crate::model::hash::NumberMap;
 use crate::model::profile::ProcessorSums;
 use crate::model::{
@@ -124,7 +124,8 @@ pub(crate) fn measure(
     let read = read.fold(0, u64::saturating_add);
     let total = total_of(times);
     let unread = total.map(|total| divide_unread(&gathered, &mut rows, total.saturating_sub(read)));
-    let sums = ProcessorSums { total_ns: total, ..ProcessorSums::default() };
+    let held_back = HeldBack::new(times, total.unwrap_or(read));
+    let sums = ProcessorSums { total_ns: total, held_back, ..ProcessorSums::default() };
     let (gathered, left, rest) = (&gathered, &left, BTreeMap::new());
     let mut of = RestOf { gathered, left, filter, rest, sums };
     // Threads that had one id after another are one thread of the model.

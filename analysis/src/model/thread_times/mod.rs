@@ -6,6 +6,7 @@
 //! count the time that their threads ran.
 
 mod gathered;
+mod held_back;
 mod intervals;
 mod measured;
 mod process;
@@ -13,6 +14,7 @@ mod rule;
 mod stream;
 
 pub(crate) use gathered::{GatheredSamples, RowPlace};
+pub(crate) use held_back::HeldBack;
 pub(crate) use measured::{Unsampled, measure};
 pub use process::{GroupLimits, MachineTotal, ProcessTotal, RecordingEnd};
 #[cfg(feature = "page")]

@@ -1,0 +1,120 @@
+//! What took processors away from a process: its limit, other programs, or the host of a virtual
+//! machine.
+
+use super::{GroupLimits, MachineTotal, ThreadTimes};
+
+/// What took processors away from a process while it was recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct HeldBack {
+    /// Periods of the smallest limit on the way to the root of control groups, if there is a limit.
+    pub(crate) limit: Option<LimitPeriods>,
+    /// Processor time that other programs took, in nanoseconds.
+    pub(crate) others_ns: u64,
+    /// Processor time that the host of a virtual machine gave to others, in nanoseconds.
+    pub(crate) steal_ns: u64,
+}
+
+/// Periods of a limit of processor time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LimitPeriods {
+    /// Time that the group may run in a period, in nanoseconds.
+    pub(crate) quota_ns: u64,
+    /// Length of a period, in nanoseconds.
+    pub(crate) period_ns: u64,
+    /// Number of periods in which the group had something to run.
+    pub(crate) periods: u64,
+    /// Number of periods in which the group was throttled.
+    pub(crate) throttled: u64,
+}
+
+impl LimitPeriods {
+    /// Compares limits by the number of processors that they leave.
+    fn is_smaller(&self, other: &LimitPeriods) -> bool {
+        let product = |one: u64, other: u64| u128::from(one).saturating_mul(u128::from(other));
+        product(self.quota_ns, other.period_ns) < product(other.quota_ns, self.period_ns)
+    }
+}
+
+impl HeldBack {
+    /// Reads what took processors away from the differences of first and last totals. `ran_ns`: time
+    /// that the process ran.
+    pub(super) fn new(times: &ThreadTimes, ran_ns: u64) -> HeldBack {
+        let machine = times.machine.first().zip(times.machine.last());
+        let [busy, steal] = machine.map_or([0; 2], |(first, last)| {
+            let since = |total: fn(&MachineTotal) -> u64| total(last).saturating_sub(total(first));
+            [since(busy_ns), since(|total| total.steal_ns)]
+        });
+        HeldBack {
+            limit: smallest_limit(&times.groups),
+            others_ns: busy.saturating_sub(ran_ns),
+            steal_ns: steal,
+        }
+    }
+}
+
+/// Returns the time in which processors of the machine ran anything.
+fn busy_ns(total: &MachineTotal) -> u64 {
+    let MachineTotal { user_ns, nice_ns, system_ns, irq_ns, soft_irq_ns, .. } = *total;
+    let parts = [user_ns, nice_ns, system_ns, irq_ns, soft_irq_ns];
+    parts.into_iter().fold(0, u64::saturating_add)
+}
+
+/// Returns the periods of the smallest limit of all levels.
+fn smallest_limit(groups: &[GroupLimits]) -> Option<LimitPeriods> {
+    let mut smallest: Option<LimitPeriods> = None;
+    for last in groups {
+        let of_level = |row: &&GroupLimits| row.level == last.level;
+        // Only the last row of a level has its final numbers.
+        if last.quota_ns == 0 || groups.iter().rfind(of_level) != Some(last) {
+            continue;
+        }
+        let Some(first) = groups.iter().find(of_level) else { continue };
+        let limit = LimitPeriods {
+            quota_ns: last.quota_ns,
+            period_ns: last.period_ns,
+            periods: last.periods.saturating_sub(first.periods),
+            throttled: last.throttled.saturating_sub(first.throttled),
+        };
+        if smallest.is_none_or(|known| limit.is_smaller(&known)) {
+            smallest = Some(limit);
+        }
+    }
+    smallest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_limit_on_the_way_to_the_root_holds() {
+        let row = |level, quota_ns, periods, throttled| GroupLimits {
+            level,
+            quota_ns,
+            period_ns: 100,
+            periods,
+            throttled,
+            ..GroupLimits::default()
+        };
+        let groups = [
+            row(0, 0, 0, 0),
+            row(1, 150, 10, 1),
+            row(2, 400, 0, 0),
+            row(1, 150, 40, 31),
+            row(2, 400, 9, 9),
+        ];
+        let expected = LimitPeriods { quota_ns: 150, period_ns: 100, periods: 30, throttled: 30 };
+        assert_eq!(smallest_limit(&groups), Some(expected));
+        assert_eq!(smallest_limit(&groups[..1]), None);
+    }
+
+    #[test]
+    fn what_others_ran_is_what_the_machine_ran_less_the_process() {
+        let total =
+            |user_ns, steal_ns| MachineTotal { user_ns, steal_ns, ..MachineTotal::default() };
+        let machine = vec![total(100, 5), total(400, 25)];
+        let times = ThreadTimes { machine, ..ThreadTimes::default() };
+        let held = HeldBack::new(&times, 120);
+        assert_eq!((held.others_ns, held.steal_ns, held.limit), (180, 20, None));
+    }
+}
