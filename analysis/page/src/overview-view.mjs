@@ -192,10 +192,12 @@ function fileOf({ title }) {
   return /^[\w.,@%+=:/\\-]+$/.test(title) ? title : `'${title.replace(/'/g, "'\\''")}'`;
 }
 
-// Returns the view of a finding. If the finding's method is no frame of the page, the view searches its list for the name.
-function placeOf(trace, { kind, method }) {
+// Returns the view of a finding. If the finding's method is no frame of the page, the view searches its list for the name. What is about an
+// endpoint leads to its card, or to its stacks.
+function placeOf(trace, { kind, method, endpoint }) {
   const place = PLACES[kind];
-  if (place.tab !== 'sandwich') return place;
+  const isServed = ['requests', 'cpu'].includes(place.view) && trace.texts.endpoints?.includes(endpoint);
+  if (place.tab !== 'sandwich') return isServed ? { ...place, endpoint } : place;
   const frame = frameNumber(trace, method);
   return frame === null ? { ...place, tab: 'top' } : { ...place, focus: frameText(trace, frame) };
 }
