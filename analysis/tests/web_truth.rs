@@ -150,6 +150,44 @@ mod with_shared {
         assert!(names.iter().all(|name| !name.starts_with('/')), "{names:?}");
     }
 
+    /// Tests what is left if the program's filters of log messages leave out those that have the
+    /// method: it is in the request's own start, or nowhere.
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn a_request_whose_log_messages_lack_the_method_has_that_of_its_own_start() {
+        // Names the sources that are left out: loggers, of which scopes stay, and providers.
+        let sql = |left_out: &[&str], has_scopes: bool| {
+            let bytes = corpus::web("net11-full").bytes();
+            let mut events = Reader::from_slice(&bytes).time_ordered();
+            let mut pass = ReportPass::new(Sql::default());
+            while let Some(event) = events.next_event().unwrap() {
+                let logger = event.field("LoggerName").and_then(|name| name.to_text());
+                let source = logger.as_deref().unwrap_or(event.provider());
+                let is_scope = event.name().starts_with("Activity");
+                if !left_out.contains(&source) || (is_scope && has_scopes && logger.is_some()) {
+                    pass.event(&event);
+                }
+            }
+            let rows = pass.finish().output.requests.into_iter();
+            rows.map(|row| (row.name, row.commands)).collect::<BTreeMap<String, u64>>()
+        };
+        let hosting = "Microsoft.AspNetCore.Hosting.Diagnostics";
+        let routing = "Microsoft.AspNetCore.Routing.EndpointMiddleware";
+        let starts = ["Microsoft.AspNetCore.Hosting", "Microsoft-Diagnostics-DiagnosticSource"];
+        let all = sql(&[], true);
+        assert!(all.len() > 2 && all.keys().all(|name| name.starts_with("GET /")), "{all:?}");
+        assert_eq!(sql(&[hosting], true), all);
+        assert_eq!(sql(&[hosting, routing], true), all);
+        assert_eq!(sql(&[hosting, routing], false), all);
+        // Names of handlers of controllers are no routes.
+        let mut routed = sql(&[hosting, starts[0], starts[1]], true);
+        assert_eq!(routed.remove("/api/products"), Some(5));
+        assert!(routed.len() == 2 && routed.iter().all(|(name, count)| all[name] == *count));
+        let without = sql(&[hosting, routing, starts[0], starts[1]], true);
+        let path = |(name, commands): (String, u64)| (name["GET ".len()..].to_owned(), commands);
+        assert_eq!(without, all.into_iter().map(path).collect());
+    }
+
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]
     fn histograms_of_requests_have_the_clients_counts_by_route_and_status() {

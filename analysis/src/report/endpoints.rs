@@ -46,6 +46,15 @@ pub(super) fn name_of(event: &Event<'_>, moment: &Moment) -> Option<String> {
     facts.name()
 }
 
+/// Returns the method of the request for which an endpoint runs, if the event is the log message
+/// about that and the endpoint is for one method.
+pub(super) fn executed_method(event: &Event<'_>) -> Option<String> {
+    let name = executed(event)?;
+    let (method, _) = name.split_once(' ')?;
+    let is_one = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase());
+    is_one.then(|| method.to_owned())
+}
+
 /// Returns the endpoint that a log message names, as the program mapped it, such as `GET
 /// /orders/{id:int}`.
 fn executed(event: &Event<'_>) -> Option<String> {

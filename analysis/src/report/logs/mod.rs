@@ -16,7 +16,7 @@ mod scopes;
 mod templates;
 
 pub(super) use message::{Form, LoggedMessage};
-pub(super) use scopes::LogScopes;
+pub(super) use scopes::{Around, LogScopes};
 pub use templates::LogTemplate;
 
 use super::contract::{Moment, Recording, Report, SCHEMA};

@@ -242,7 +242,7 @@ impl HttpFacts {
     }
 
     /// Returns the requested path, without host and query.
-    fn path(&self) -> Option<&str> {
+    pub(crate) fn path(&self) -> Option<&str> {
         let target = self.target.as_deref()?.split(['?', '#']).next()?;
         match target.split_once("://") {
             Some((_, rest)) => Some(rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")),

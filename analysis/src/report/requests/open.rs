@@ -337,6 +337,28 @@ impl OpenRequests {
         stack: StackHandle,
         model: &Model,
     ) -> Option<u64> {
+        self.open_request_for(event, edge, thread, stack, model).map(|request| request.number)
+    }
+
+    /// Returns the facts of the open request that an event belongs to, as far as they are known.
+    pub(crate) fn facts_for(
+        &self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+        stack: StackHandle,
+        model: &Model,
+    ) -> Option<&HttpFacts> {
+        self.open_request_for(event, None, thread, stack, model).map(|request| &request.facts)
+    }
+
+    fn open_request_for(
+        &self,
+        event: &Event<'_>,
+        edge: Option<&ActivityEdge>,
+        thread: ThreadHandle,
+        stack: StackHandle,
+        model: &Model,
+    ) -> Option<&BegunRequest> {
         let by_path = || self.open.of_id(&ActivityId::of_event(event)?, thread);
         let place = edge.and_then(|edge| self.by_ids(edge, thread)).or_else(by_path);
         let place = place.or_else(|| self.of_thread(thread, stack, model))?;
@@ -344,7 +366,7 @@ impl OpenRequests {
         // Events inside an outgoing request belong to the request around it.
         for _ in 0..MAX_OUTGOING {
             if request.what.facts.direction != Some("out") {
-                return Some(request.what.number);
+                return Some(&request.what);
             }
             request = self.open.at(self.outermost_layer(request.what.around?)?)?;
         }

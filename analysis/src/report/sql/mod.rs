@@ -16,7 +16,8 @@ pub use document::{SqlPlace, SqlReport, SqlRequests, SqlSource, SqlStatement};
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::Distribution;
-use super::logs::{LogScopes, LoggedMessage};
+use super::endpoints::executed_method;
+use super::logs::{Around, LogScopes, LoggedMessage};
 use super::requests::{HttpFacts, OpenRequests};
 use crate::model::activity_edge::{ActivityEdge, hash_of};
 use crate::model::intervals::OpenActivities;
@@ -55,7 +56,7 @@ pub struct Sql {
     requests: OpenRequests,
     /// Scopes of log messages, which name requests.
     scopes: LogScopes,
-    /// HTTP method of each request that a log message began, by the hash of the request's id.
+    /// HTTP method of each request that log messages name, by the hash of the request's id.
     methods: HashMap<u64, String>,
     /// Number of the last request that used a connection, by the hash of the connection's id.
     connections: HashMap<u64, u64>,
@@ -146,7 +147,8 @@ impl Sql {
         request.map(WorkUnit::Request)
     }
 
-    /// Returns the request whose scope has a log message about a command.
+    /// Returns the request whose scope has a log message about a command; without such a scope, the
+    /// open request that the message belongs to.
     fn unit_of_log(
         &mut self,
         event: &Event<'_>,
@@ -157,10 +159,14 @@ impl Sql {
         let message = LoggedMessage::from_event(event)?;
         let (trace, span) = (message.trace.as_deref(), message.span.as_deref());
         let around = self.scopes.around(event, moment.thread, trace, span, model);
-        let request = hash_of(&around.request?);
+        let Some(request) = around.request.as_deref().map(hash_of) else {
+            let stack = model.stack_of(event, moment.thread);
+            let found = self.requests.request_for(event, None, moment.thread, stack, model);
+            return found.map(WorkUnit::Request);
+        };
         let unit = WorkUnit::Scope(request);
-        let path = around.scopes.iter().flat_map(|scope| scope.split(' '));
-        let path = path.filter_map(|word| word.strip_prefix("RequestPath=")).next_back();
+        let path = path_in(&around);
+        self.learn_method(event, request, path, moment, model);
         let method = self.methods.get(&request).cloned();
         let facts = HttpFacts { method, target: path.map(str::to_owned), ..HttpFacts::default() };
         if let Some(name) = facts.name() {
@@ -169,6 +175,36 @@ impl Sql {
             commands.units.name(unit, label);
         }
         Some(unit)
+    }
+
+    /// Learns the HTTP method of the request that a log message is about, from the start of the open
+    /// request that the message belongs to. `path`: path that the scopes of the message tell.
+    fn learn_method(
+        &mut self,
+        event: &Event<'_>,
+        request: u64,
+        path: Option<&str>,
+        moment: &Moment,
+        model: &mut Model,
+    ) {
+        if self.methods.contains_key(&request) {
+            return;
+        }
+        let stack = model.stack_of(event, moment.thread);
+        let facts = self.requests.facts_for(event, moment.thread, stack, model);
+        // A handler may start another request on its thread.
+        let facts = facts.filter(|facts| path.is_some() && facts.path() == path);
+        let method = facts.and_then(|facts| facts.method.clone());
+        if let Some(method) = method {
+            self.note_method(request, method);
+        }
+    }
+
+    fn note_method(&mut self, request: u64, method: String) {
+        if self.methods.len() >= MAX_CONNECTIONS {
+            self.methods.clear();
+        }
+        self.methods.insert(request, method);
     }
 
     fn command(
@@ -327,11 +363,15 @@ impl Report for Sql {
                     // The first messages of a request name its spans.
                     let (trace, span) = (message.trace.as_deref(), message.span.as_deref());
                     let around = self.scopes.around(event, moment.thread, trace, span, model);
-                    if let Some((request, method)) = around.request.zip(begun_method(&message)) {
-                        if self.methods.len() >= MAX_CONNECTIONS {
-                            self.methods.clear();
+                    if let Some(request) = around.request.as_deref().map(hash_of) {
+                        let method = begun_method(&message).map(str::to_owned);
+                        match method.or_else(|| executed_method(event)) {
+                            Some(method) => self.note_method(request, method),
+                            None => {
+                                let path = path_in(&around);
+                                self.learn_method(event, request, path, moment, model);
+                            }
                         }
-                        self.methods.insert(hash_of(&request), method.to_owned());
                     }
                 } else {
                     self.scopes.event(event, moment.thread, model);
@@ -536,6 +576,12 @@ impl PlaceSums {
         }
         self.total_ns = self.total_ns.saturating_add(nanos);
     }
+}
+
+/// Returns the path of the request that the scopes around a log message tell.
+fn path_in(around: &Around) -> Option<&str> {
+    let words = around.scopes.iter().flat_map(|scope| scope.split(' '));
+    words.filter_map(|word| word.strip_prefix("RequestPath=")).next_back()
 }
 
 /// Returns the HTTP method of the request that a log message begins.
