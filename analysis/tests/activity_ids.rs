@@ -3,7 +3,7 @@
 
 use crate::web::reported;
 use nettrace_analysis::report::{
-    Activities, ActivitiesReport, ActivityRow, Http, Report, ReportPass,
+    Activities, ActivitiesReport, ActivityRow, Http, Logs, Report, ReportPass, Sql,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -133,6 +133,30 @@ mod with_shared {
         let report = reported("net11-full", Activities::default());
         let logged = row(&report, "Microsoft-Extensions-Logging/Activity");
         assert_eq!((logged.started, logged.stopped, logged.unpaired), (392, 392, None));
+    }
+
+    /// Tests that neither messages nor commands of the requests with one id are taken for those of
+    /// one request.
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn messages_and_commands_are_of_as_many_requests_as_came_in() {
+        let logs = reported("net11-full", Logs::default().top(10_000));
+        let of_requests = logs.messages.iter().filter_map(|message| message.request.as_deref());
+        assert_eq!(of_requests.collect::<BTreeSet<_>>().len(), 289);
+        for message in logs.messages.iter().filter(|it| it.logger == "Shop.Billing") {
+            let path = message.scopes.iter().find_map(|scope| scope.split_once("RequestPath="));
+            assert!(path.unwrap().1.starts_with("/logs/"), "{message:?}");
+        }
+        let sql = reported("net11-full", Sql::default());
+        let rows = sql.requests.iter();
+        let rows: Vec<_> =
+            rows.map(|row| (&*row.name, row.units, row.commands, row.most_in_one)).collect();
+        let expected = [
+            ("GET /nplus1", 20, 220, 11),
+            ("GET /orders/#", 12, 12, 1),
+            ("GET /api/products", 5, 5, 1),
+        ];
+        assert_eq!(rows, expected);
     }
 
     #[test]

@@ -41,6 +41,7 @@ mod outcome;
 mod pool;
 mod report_pass;
 mod request_parts;
+mod request_spans;
 mod requests;
 mod running;
 mod runtime_corpus;

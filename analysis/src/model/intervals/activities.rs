@@ -16,6 +16,8 @@ const MAX_OPEN_ACTIVITIES: usize = 65_536;
 /// Maximum number of activities with the same id among which the failed one or a parent is
 /// searched.
 const MAX_WITH_ONE_ID: usize = 32;
+/// Maximum number of threads whose last stop is kept.
+const MAX_THREADS: usize = 10_000;
 /// Maximum number of ancestors on a path among which an open parent is searched.
 const MAX_ANCESTORS: usize = 32;
 /// Number of steps that searches among open activities may take in all. Each start and stop adds
@@ -102,6 +104,8 @@ pub(crate) struct OpenActivities<T> {
     pub(super) by_name: HashMap<TextHandle, BTreeMap<u64, OpenActivity<T>>>,
     pub(super) ids: ActivityIds,
     pub(super) shared: SharedStops,
+    /// Path of the activity that stopped last on each thread, if none has started there since.
+    stopped: HashMap<ThreadHandle, ActivityId>,
     started: u64,
     pub(super) open: usize,
     /// Number of steps that searches among open activities may still take.
@@ -115,6 +119,7 @@ impl<T> Default for OpenActivities<T> {
             by_name: HashMap::new(),
             ids: ActivityIds::default(),
             shared: SharedStops::default(),
+            stopped: HashMap::new(),
             started: 0,
             open: 0,
             steps_left: STEPS_AT_FIRST,
@@ -134,6 +139,7 @@ impl<T> OpenActivities<T> {
         what: T,
     ) -> Option<Interval<OpenActivity<T>>> {
         self.steps_left = self.steps_left.saturating_add(STEPS_EACH);
+        self.stopped.remove(&at.thread);
         let lost = match &edge.id {
             Some(id) if edge.is_id_unique && !edge.may_repeat => {
                 self.ids.newest_of(id, name).map(|number| (name, number))
@@ -186,10 +192,12 @@ impl<T> OpenActivities<T> {
     /// Takes the activity that a stop ends: the most recent one with the same name
     ///
     /// 1. with the stop's id,
-    /// 2. else with equal values in all common fields of start and stop, preferably on the
+    /// 2. else, if the stop has no id, around the activity that has just stopped on the stop's
+    ///    thread, by the path of that one; not if a common field differs,
+    /// 3. else with equal values in all common fields of start and stop, preferably on the
     ///    stop's thread; not if both have paths, and the stop's path is unknown because its
     ///    activity began before the session,
-    /// 3. else on the stop's thread, unless both have ids.
+    /// 4. else on the stop's thread, unless both have ids.
     ///
     /// If several activities with the stop's id are open, the one is taken that the stop's fields,
     /// its duration or the hint tells. If nothing tells it, the stop waits until all of them have
@@ -213,13 +221,19 @@ impl<T> OpenActivities<T> {
         hint: Hint,
     ) -> StoppedActivities<T> {
         self.steps_left = self.steps_left.saturating_add(STEPS_EACH);
+        let last = self.stopped.remove(&at.thread).filter(|_| edge.id.is_none());
         let with_id = self.stop_with_id(edge, name, at, hint);
         let hinted = || {
             let (of_name, number) = hint.ends.filter(|_| edge.id.is_none())?;
             let is_open = of_name == name && self.at((name, number)).is_some();
             is_open.then_some(StopOf::One(number, false))
         };
-        let found = with_id.or_else(hinted);
+        let around_last = || {
+            let number = self.only_around(&last?, name)?;
+            let row = self.at((name, number))?;
+            (agree(&row.keys, &edge.keys) != Some(false)).then_some(StopOf::One(number, false))
+        };
+        let found = with_id.or_else(hinted).or_else(around_last);
         let found = found.or_else(|| {
             let (number, is_innermost) = self.number_by_fields(edge, name, at.thread, hint)?;
             Some(StopOf::One(number, is_innermost))
@@ -230,6 +244,7 @@ impl<T> OpenActivities<T> {
                 let Some(activity) = self.remove((name, number)) else {
                     return StoppedActivities::none();
                 };
+                self.note_stop(at.thread, &activity);
                 let activity = OpenActivity { is_innermost, ..activity };
                 let id = activity.id.clone().filter(|_| activity.may_repeat);
                 let own = Interval::whole(activity.at, at, edge.reported_nanos, activity);
@@ -247,6 +262,25 @@ impl<T> OpenActivities<T> {
                 StoppedActivities { has_start: true, own: None, others, shared }
             }
         }
+    }
+
+    fn note_stop(&mut self, thread: ThreadHandle, activity: &OpenActivity<T>) {
+        let path = activity.id.as_ref().filter(|id| id.is_path()).or(activity.path.as_ref());
+        let Some(path) = path else { return };
+        if self.stopped.len() >= MAX_THREADS {
+            self.stopped.clear();
+        }
+        self.stopped.insert(thread, path.clone());
+    }
+
+    /// Returns the number of the open activity with a name that is nearest around a path, if no
+    /// other one with its id and name is open.
+    fn only_around(&self, path: &ActivityId, name: TextHandle) -> Option<u64> {
+        path.around().take(MAX_ANCESTORS).find_map(|around| {
+            let mut numbers = self.ids.all_of(&around, name);
+            let number = numbers.next()?;
+            Some(number).filter(|_| numbers.next().is_none())
+        })
     }
 
     /// Returns the activity with the stop's id that the stop ends: the most recent one whose fields
@@ -545,6 +579,26 @@ mod tests {
         start(&mut open, 4, Some("//1/5"), ONE, path);
         let stop = edge(Some("abc"), path, false);
         assert!(open.stop(&stop, NAME, at(ONE, 100_000)).own.is_some());
+    }
+
+    #[test]
+    fn a_stop_without_an_id_ends_what_is_around_the_activity_that_has_just_stopped() {
+        const INNER: TextHandle = TextHandle(9);
+        let mut open = Open::default();
+        let inner = |path| edge(Some(path), &[], true);
+        let start_both = |open: &mut Open, outer, path, nanos| {
+            start(open, nanos, Some(outer), ONE, &[]);
+            assert!(open.start(&inner(path), INNER, at(ONE, nanos), ()).is_none());
+        };
+        start_both(&mut open, "//1/1", "//1/1/4", 1);
+        start_both(&mut open, "//1/2", "//1/2/4", 2);
+        assert!(open.stop(&inner("//1/1/4"), INNER, at(OTHER, 3)).own.is_some());
+        assert_eq!(stop(&mut open, None, OTHER, &[]), Some(1));
+        assert_eq!(stop(&mut open, None, OTHER, &[]), None);
+        // Another activity has started there.
+        assert!(open.stop(&inner("//1/2/4"), INNER, at(OTHER, 4)).own.is_some());
+        assert!(open.start(&inner("//1/3"), INNER, at(OTHER, 5), ()).is_none());
+        assert_eq!(stop(&mut open, None, OTHER, &[]), None);
     }
 
     /// Tests a start in an asynchronous method that returns before the stop is written. The path of
