@@ -28,6 +28,7 @@ const ORDER: &[&[&str]] = &[
     &["driver"],
     // Shared parts of reports, one file for each report, and the pass that reads a trace for them.
     &[
+        "report::by_type",
         "report::contract",
         "report::counts",
         "report::deadlock",

@@ -36,6 +36,7 @@
 
 pub(crate) mod activities;
 mod alloc;
+mod by_type;
 mod contention;
 mod contract;
 pub(crate) mod counters;

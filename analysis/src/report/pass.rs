@@ -1,5 +1,6 @@
 //! Reading a trace for reports.
 
+use super::by_type::ByType;
 use super::contract::SeenKeywords;
 use super::endpoints;
 #[cfg(feature = "serde")]
@@ -85,7 +86,7 @@ impl<R: Reports> ReportPass<R> {
                 reports,
                 uses_events,
                 names_endpoints,
-                uses: UsesByType::default(),
+                uses: ByType::new(Uses::NONE),
                 about: 0,
                 keywords: SeenKeywords::default(),
             },
@@ -163,7 +164,7 @@ struct ReportObserver<R: Reports> {
     uses_events: bool,
     /// Whether handlers in the stacks of samples are named after their endpoints.
     names_endpoints: bool,
-    uses: UsesByType<R::Interest>,
+    uses: ByType<Uses<R::Interest>>,
     /// Number of events that reports are about.
     about: u64,
     keywords: SeenKeywords,
@@ -218,38 +219,6 @@ impl<R: Reports> Observer for ReportObserver<R> {
         }
         let about = self.reports.observe(event, moment, model, &interest);
         self.about = self.about.saturating_add(about);
-    }
-}
-
-/// Uses of the events of each type: serial number of the type and its uses, by metadata id. The
-/// serial number tells types with a reused id apart.
-struct UsesByType<I>(Vec<(u64, Uses<I>)>);
-
-/// Maximum number of metadata ids with a row. Each event of a type with a larger id asks the
-/// reports again.
-const MAX_IDS: usize = 1 << 16;
-
-impl<I> Default for UsesByType<I> {
-    fn default() -> Self {
-        UsesByType(Vec::new())
-    }
-}
-
-impl<I: Copy> UsesByType<I> {
-    #[inline]
-    fn look_up(&mut self, event: &Event<'_>, ask: impl FnOnce(&Event<'_>) -> Uses<I>) -> Uses<I> {
-        let Some(metadata) = event.metadata() else { return ask(event) };
-        let (id, serial) = (metadata.id as usize, metadata.serial());
-        match self.0.get(id) {
-            Some((known, uses)) if *known == serial => return *uses,
-            None if id < MAX_IDS => self.0.resize(id.saturating_add(1), (0, Uses::NONE)),
-            _ => {}
-        }
-        let uses = ask(event);
-        if let Some(row) = self.0.get_mut(id) {
-            *row = (serial, uses);
-        }
-        uses
     }
 }
 

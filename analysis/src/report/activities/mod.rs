@@ -30,7 +30,7 @@ pub use parts::{Doing, Parts, Stretch};
 
 use super::contract::{Moment, Recording, Report};
 use super::occurrence::{Lasted, Occurrence};
-use super::requests::{Connections, HttpFacts, LayerStops, MaybeRequest, PhaseMark};
+use super::requests::{Connections, HttpFacts, LayerStops, MaybeRequest, PhaseMarks};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_id::{ActivityId, WantedId};
 use crate::model::intervals::{
@@ -68,6 +68,7 @@ pub struct Activities {
     parts: Option<PartTracker>,
     /// Activity that the user chose; `None` if none is wanted.
     chosen: Option<ChosenActivity>,
+    phase_marks: PhaseMarks,
     /// Incoming requests that have ended; `None` if they are not wanted.
     served: Option<ServedRequests>,
     /// Name of the activities whose slowest are listed; `None` lists those of all.
@@ -112,6 +113,7 @@ impl Default for Activities {
     /// Reports all activities and lists the 10 slowest.
     fn default() -> Activities {
         Activities {
+            phase_marks: PhaseMarks::default(),
             open: OpenActivities::default(),
             all: Some(ActivityView::default()),
             http: None,
@@ -476,7 +478,7 @@ impl Report for Activities {
             parts.event(event, moment, model);
         }
         if self.http.is_some()
-            && let Some(mark) = PhaseMark::from_event(event)
+            && let Some(mark) = self.phase_marks.read(event)
         {
             self.mark_phase(event, mark, moment);
         }

@@ -10,4 +10,4 @@ pub(crate) use connections::{ConnectionUse, Connections};
 pub(crate) use facts::{HttpFacts, MaybeRequest, label_of, request_of, requests_around};
 pub(crate) use open::{LayerStops, OpenRequests};
 pub use phases::{HttpPhase, HttpPhases};
-pub(crate) use phases::{PhaseClock, PhaseMark};
+pub(crate) use phases::{PhaseClock, PhaseMark, PhaseMarks};

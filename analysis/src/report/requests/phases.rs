@@ -18,6 +18,7 @@
 //! another one, counts for no phase.
 
 use nettrace_parser::view::KnownProvider;
+use crate::report::by_type::ByType;
 use nettrace_parser::{Event, Value};
 
 /// Phases of outgoing requests, in nanoseconds. They do not overlap, and add up to the time of the
@@ -154,8 +155,9 @@ impl PhaseMark {
         matches!(self, PhaseMark::Connected | PhaseMark::Begin(_))
     }
 
-    /// Reads an event as the begin or end of a phase; `None` for other events.
-    pub(crate) fn from_event(event: &Event<'_>) -> Option<PhaseMark> {
+    /// Returns what events of the event's type mark, without what is in their payloads; `None` for
+    /// events that begin or end no phase.
+    fn of_type(event: &Event<'_>) -> Option<PhaseMark> {
         if event.known_provider() != KnownProvider::Other {
             return None;
         }
@@ -174,10 +176,7 @@ impl PhaseMark {
             "NameResolution" => opening("Resolution", Opening::NameResolution),
             "Sockets" => opening("Connect", Opening::Connect),
             "Security" => opening("Handshake", Opening::Tls),
-            "Http" if name == "RequestLeftQueue" => {
-                let waited = event.fields().next()?.value.ok()?;
-                Some(PhaseMark::LeftQueue(nanos_of(waited)?))
-            }
+            "Http" if name == "RequestLeftQueue" => Some(PhaseMark::LeftQueue(0)),
             "Http" if name == "ConnectionEstablished" => Some(PhaseMark::Connected),
             "Http" if name == "Redirect" => Some(PhaseMark::Enter(HttpPhase::Other)),
             "Http" if is("RequestHeaders", "Start") || is("RequestContent", "Start") => {
@@ -198,6 +197,30 @@ impl PhaseMark {
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "numbers out of range become the nearest one"
+/// Reads events as begins and ends of phases. What a type of events marks is decided once, because
+/// most events of a trace mark nothing.
+#[derive(Debug)]
+pub(crate) struct PhaseMarks(ByType<Option<PhaseMark>>);
+
+impl Default for PhaseMarks {
+    fn default() -> PhaseMarks {
+        PhaseMarks(ByType::new(None))
+    }
+}
+
+impl PhaseMarks {
+    /// Returns the begin or end of a phase that an event marks; `None` for other events.
+    pub(crate) fn read(&mut self, event: &Event<'_>) -> Option<PhaseMark> {
+        match self.0.look_up(event, PhaseMark::of_type)? {
+            PhaseMark::LeftQueue(_) => {
+                let waited = event.fields().next()?.value.ok()?;
+                Some(PhaseMark::LeftQueue(nanos_of(waited)?))
+            }
+            mark => Some(mark),
+        }
+    }
+}
+
 )]
 fn nanos_of(milliseconds: Value<'_>) -> Option<u64> {
     let nanos = milliseconds.as_f64()? * 1e6;
