@@ -55,6 +55,34 @@ fn phases_of_a_request_do_not_overlap_and_the_queue_is_one_of_them() {
     assert_eq!(all.total_ns(), row.durations.total_ns);
 }
 
+/// Tests two times eight requests to a server that allows two streams at a time and takes 50 ms. At
+/// the first eight the client does not know the limit yet: it begins to send all of them, and puts
+/// six back into the queue.
+#[test]
+fn requests_on_one_connection_of_http2_wait_for_a_stream_in_the_queue() {
+    let report = requests("http2-streams");
+    let [cold, warm] = ["/cold/#", "/warm/#"].map(|end| {
+        let mut rows = report.activities.iter();
+        rows.find(|row| row.name.ends_with(end)).unwrap()
+    });
+    assert_eq!((cold.started, cold.connections, cold.needless_connections), (8, 1, 0));
+    assert_eq!((warm.started, warm.connections, warm.needless_connections), (8, 0, 0));
+    for row in [cold, warm] {
+        let phases = row.phases.unwrap();
+        assert_eq!((phases.requests, phases.total_ns()), (8, row.durations.total_ns), "{row:?}");
+        // Six of eight wait at least 50, 100 and 150 ms.
+        assert!(phases.queue_ns > 2 * (50 + 100 + 150) * MS, "{phases:?}");
+        assert!(phases.send_ns < row.durations.total_ns / 20, "{phases:?}");
+        assert!(phases.server_ns + phases.content_ns > 8 * 50 * MS, "{phases:?}");
+    }
+    assert_eq!(warm.phases.unwrap().connect_ns, 0);
+    let connected = report.slowest.iter().filter(|row| row.phases.unwrap().connect_ns > 0);
+    assert!(connected.count() <= 1);
+    let finding = found("http2-streams", FindingKind::CallPhase).unwrap();
+    let Fact::CallPhase { phase, .. } = &finding.fact else { unreachable!() };
+    assert_eq!(*phase, HttpPhase::Queue);
+}
+
 #[test]
 fn a_phase_that_is_most_of_the_time_of_requests_is_a_finding() {
     let finding = found("http-queue", FindingKind::CallPhase).unwrap();

@@ -14,11 +14,12 @@
 //! | `ResponseContentStop`, `Redirect` | other time: nothing, or the next round |
 //!
 //! A request may be sent more than once, such as after a redirection; its phases are sums. They do
-//! not overlap. A connection that opens for a request, but later than the request was sent on
+//! not overlap. On HTTP/2, a request that was given more streams than the server allows goes back
+//! to the queue while it sends its headers, without an event: `RequestLeftQueue` tells it later. A connection that opens for a request, but later than the request was sent on
 //! another one, counts for no phase.
 
-use nettrace_parser::view::KnownProvider;
 use crate::report::by_type::ByType;
+use nettrace_parser::view::KnownProvider;
 use nettrace_parser::{Event, Value};
 
 /// Phases of outgoing requests, in nanoseconds. They do not overlap, and add up to the time of the
@@ -106,7 +107,12 @@ impl HttpPhases {
     }
 
     fn add(&mut self, phase: HttpPhase, nanos: u64) {
-        let sum = match phase {
+        let sum = self.sum_mut(phase);
+        *sum = sum.saturating_add(nanos);
+    }
+
+    fn sum_mut(&mut self, phase: HttpPhase) -> &mut u64 {
+        match phase {
             HttpPhase::Queue => &mut self.queue_ns,
             HttpPhase::NameResolution => &mut self.name_resolution_ns,
             HttpPhase::Connect => &mut self.connect_ns,
@@ -115,8 +121,7 @@ impl HttpPhases {
             HttpPhase::Server => &mut self.server_ns,
             HttpPhase::Content => &mut self.content_ns,
             HttpPhase::Other => &mut self.other_ns,
-        };
-        *sum = sum.saturating_add(nanos);
+        }
     }
 
     /// Returns the time in which a connection was opened.
@@ -192,11 +197,6 @@ impl PhaseMark {
     }
 }
 
-/// Returns a number of milliseconds in nanoseconds; `None` for other values, and below 0.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "numbers out of range become the nearest one"
 /// Reads events as begins and ends of phases. What a type of events marks is decided once, because
 /// most events of a trace mark nothing.
 #[derive(Debug)]
@@ -221,6 +221,11 @@ impl PhaseMarks {
     }
 }
 
+/// Returns a number of milliseconds in nanoseconds; `None` for other values, and below 0.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers out of range become the nearest one"
 )]
 fn nanos_of(milliseconds: Value<'_>) -> Option<u64> {
     let nanos = milliseconds.as_f64()? * 1e6;
@@ -231,6 +236,8 @@ fn nanos_of(milliseconds: Value<'_>) -> Option<u64> {
 #[derive(Debug, Clone)]
 pub(crate) struct PhaseClock {
     phase: HttpPhase,
+    /// Start of `phase`, in nanoseconds since the session's start.
+    entered: i64,
     /// Time up to which phases are counted, in nanoseconds since the session's start.
     counted_to: i64,
     /// Number of phases that have begun and not ended, by [`Opening`].
@@ -246,6 +253,7 @@ impl PhaseClock {
     pub(crate) fn new(start_nanos: i64) -> PhaseClock {
         PhaseClock {
             phase: HttpPhase::Other,
+            entered: start_nanos,
             counted_to: start_nanos,
             open: [0; 3],
             phases: HttpPhases::default(),
@@ -262,7 +270,7 @@ impl PhaseClock {
                 if phase == HttpPhase::Other {
                     self.before_round = self.phases;
                 }
-                self.phase = phase;
+                (self.phase, self.entered) = (phase, nanos);
                 self.is_told = true;
             }
             PhaseMark::Begin(opening) => {
@@ -276,6 +284,15 @@ impl PhaseClock {
                 }
             }
             PhaseMark::Connected => {}
+            PhaseMark::LeftQueue(waited) if self.phase != HttpPhase::Other => {
+                let sent = u64::try_from(nanos.saturating_sub(self.entered)).unwrap_or(0);
+                let queue = waited.min(sent);
+                let sum = self.phases.sum_mut(self.phase);
+                *sum = sum.saturating_sub(queue);
+                self.phases.add(HttpPhase::Queue, queue);
+                (self.phase, self.entered) = (HttpPhase::Other, nanos);
+                self.before_round = self.phases;
+            }
             PhaseMark::LeftQueue(waited) => {
                 self.is_told = true;
                 let before = &self.before_round;
@@ -371,6 +388,20 @@ mod tests {
         };
         let marks = [round(0), round(31)].concat();
         assert_eq!(phases(&marks, 62), Some([20, 0, 0, 0, 2, 38, 2, 0]));
+    }
+
+    #[test]
+    fn a_request_that_goes_back_to_the_queue_waits_there() {
+        let marks = [
+            (5, LeftQueue(4 * MS)),
+            (6, Enter(Send)),
+            // The server allows fewer streams than the connection had given away.
+            (40, LeftQueue(33 * MS)),
+            (41, Enter(Send)),
+            (42, Enter(Server)),
+            (60, Enter(Content)),
+        ];
+        assert_eq!(phases(&marks, 60), Some([37, 0, 0, 0, 2, 18, 0, 3]));
     }
 
     #[test]
