@@ -1,14 +1,18 @@
 //! What threads did for the requests to one endpoint, in recordings of a web application whose
 //! handlers are known.
 
+use crate::common::path;
 use nettrace_analysis::model::EndpointSpans;
 use nettrace_analysis::report::{
-    CallTree, EndpointTime, EndpointTimeReport, Http, Report, ReportPass, RequestSpans, TopN,
-    TopNOptions, TreeOptions,
+    CallTree, EndpointTime, EndpointTimeReport, EndpointTop, Http, Report, ReportPass,
+    RequestSpans, TopN, TopNOptions, TreeOptions,
 };
 use nettrace_analysis::{AnalysisOptions, ThreadState};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
+use nettrace_testdata::synth::{
+    EventType, Field, FieldType, Session, SessionEvent, SessionThread, Step, Value, Version,
+};
 use std::collections::BTreeSet;
 
 fn read<R: Report>(name: &str, report: R, options: AnalysisOptions) -> R::Output {
@@ -60,8 +64,85 @@ fn without_requests_all_work_is_outside_of_them() {
     assert_eq!(other.methods, top.methods);
 }
 
+/// Returns a trace in which requests to `/a` and `/b` come in by turns, one after the other.
+fn requests_by_turns(requests: u32) -> Vec<u8> {
+    let fields = ["method", "path"].map(|name| Field::new(name, FieldType::String));
+    let edge = |event_id, name: &str, fields: Vec<Field>| EventType {
+        provider: "Microsoft.AspNetCore.Hosting".into(),
+        event_id,
+        name: name.into(),
+        level: 4,
+        fields,
+        ..EventType::default()
+    };
+    let mut session = Session::new(Version::V4);
+    session.types = vec![edge(3, "RequestStart", fields.to_vec()), edge(4, "RequestStop", vec![])];
+    session.threads = vec![SessionThread::new(11)];
+    for number in 0..requests {
+        let target = if number % 2 == 0 { "/a" } else { "/b" };
+        let values = vec![Value::Text("GET".into()), Value::Text(target.into())];
+        let mut id = path([0x12, 0, 0, 0]);
+        id[1..3].copy_from_slice(&u16::try_from(number % 60_000).unwrap().to_be_bytes());
+        for (event_type, values) in [(0, values), (1, Vec::new())] {
+            session.steps.push(Step::Event(SessionEvent {
+                event_type,
+                ticks_later: 1000,
+                values,
+                activity_id: id,
+                ..SessionEvent::default()
+            }));
+        }
+    }
+    session.record().stream.bytes
+}
+
+#[test]
+fn spans_of_requests_are_kept_up_to_a_bound_and_the_others_counted() {
+    let bytes = requests_by_turns(5000);
+    let spans = |max: usize| {
+        let mut pass = ReportPass::new(RequestSpans::new(max));
+        assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+        pass.finish().output
+    };
+    let endpoints = ["GET /a", "GET /b"];
+    let kept = |spans: &EndpointSpans| {
+        endpoints.map(|name| spans.spans_of(name).unwrap().as_slice().len())
+    };
+    let left_out = |spans: &EndpointSpans| endpoints.map(|name| spans.left_out_of(name));
+    let all = spans(RequestSpans::MAX_SPANS);
+    assert_eq!((kept(&all), left_out(&all)), ([2500; 2], [0; 2]));
+    let some = spans(1000);
+    assert_eq!((kept(&some), left_out(&some), some.left_out()), ([500; 2], [2000; 2], 4000));
+    assert_eq!(kept(&spans(0)), [0; 2]);
+}
+
 mod with_shared {
     use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn samples_of_requests_that_are_left_out_have_a_row_of_their_own() {
+        let all = spans("net11-full");
+        let some = read("net11-full", RequestSpans::new(100), AnalysisOptions::default());
+        let [all_rows, some_rows] =
+            [&all, &some].map(|spans| top("net11-full", spans, &[]).endpoints);
+        let samples = |rows: &[EndpointTop]| rows.iter().map(|row| row.samples).sum::<u64>();
+        assert_eq!(samples(&all_rows), samples(&some_rows));
+        let rest = some_rows.iter().find(|row| row.is_left_out).unwrap();
+        assert_eq!((rest.requests_left_out, &rest.endpoint), (some.left_out(), &None));
+        assert!(rest.requests_left_out > 100 && rest.samples > 0, "{rest:?}");
+        let mut known = 0;
+        for row in some_rows.iter().filter(|row| row.endpoint.is_some()) {
+            let whole = all_rows.iter().find(|whole| whole.endpoint == row.endpoint).unwrap();
+            assert!(row.samples <= whole.samples, "{row:?}");
+            assert!(row.requests_left_out > 0 || row.samples == whole.samples, "{row:?}");
+            known += row.samples;
+        }
+        // Whatever a left-out request did is in the row, with what its threads did in between.
+        let in_requests: u64 =
+            all_rows.iter().filter(|row| row.endpoint.is_some()).map(|row| row.samples).sum();
+        assert!(known < in_requests && known + rest.samples >= in_requests);
+    }
 
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]

@@ -4,6 +4,7 @@ use crate::args::{ActivityArg, InputArgs};
 use crate::context::{Context, Trace, failed};
 use crate::failure::Failure;
 use crate::input::{Ended, Input};
+use crate::units;
 use nettrace_analysis::model::{EndpointSpans, ThreadSpans};
 use nettrace_analysis::report::{Activities, Report, ReportPass, Reports, RequestSpans};
 use nettrace_analysis::{AnalysisError, AnalysisOptions};
@@ -72,6 +73,7 @@ pub(crate) fn chosen_spans(
             let options = AnalysisOptions::default();
             let (file, spans) =
                 first_pass("--endpoint", RequestSpans::default(), options, input, context)?;
+            warn_of_left_out(spans.left_out_of(endpoint), &file, context);
             let of_it = spans.spans_of(endpoint);
             of_it.map(Some).ok_or_else(|| no_such_endpoint(endpoint, spans.endpoints(), &file))
         }
@@ -103,7 +105,20 @@ pub(crate) fn endpoint_spans(
     if spans.endpoints().is_empty() {
         context.messages.warning(&format!("{file}: {NO_REQUEST_THREADS}"));
     }
+    warn_of_left_out(spans.left_out(), &file, context);
     Ok(spans)
+}
+
+/// Reason why the samples of a request are not counted.
+pub(crate) const REQUESTS_LEFT_OUT: &str =
+    "requests have more spans of threads than are kept (1,048,576)";
+
+/// Warns of requests whose samples are not counted for their endpoint.
+fn warn_of_left_out(requests: u64, file: &str, context: &mut Context<'_>) {
+    if requests > 0 {
+        let requests = units::counted(requests, "request");
+        context.messages.warning(&format!("{file}: {requests} left out: {REQUESTS_LEFT_OUT}"));
+    }
 }
 
 /// Reason why no sample belongs to a request.

@@ -128,6 +128,7 @@ use stacks::Stacks;
 #[cfg(feature = "symbols")]
 pub use symbol_file::{SymbolFile, SymbolFileError};
 pub(crate) use texts::Texts;
+pub(crate) use thread_spans::UNKNOWN_ENDPOINT;
 pub use thread_spans::{EndpointSpans, ThreadSpan, ThreadSpans};
 pub(crate) use thread_times::{GatheredSamples, RowPlace, measure};
 pub use thread_times::{

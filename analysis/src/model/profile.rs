@@ -5,7 +5,7 @@ use super::handle::{StackHandle, TextHandle, ThreadHandle};
 use super::hash::NumberMap;
 use super::presence::Presence;
 use super::sample::{Kind, Mode, Sample, SampleClock};
-use super::thread_spans::EndpointSpans;
+use super::thread_spans::{EndpointSpans, UNKNOWN_ENDPOINT};
 use super::thread_times::HeldBack;
 use super::when::When;
 use std::collections::BTreeMap;
@@ -27,7 +27,8 @@ pub struct ProfileKey {
     /// not over.
     pub label: Option<TextHandle>,
     /// Endpoint of the request that the thread worked for, as an index of
-    /// [`Profile::endpoints`]; `None` for other work, and if the analysis does not tell endpoints
+    /// [`Profile::endpoints`], or a larger number if the thread may have worked for a request whose
+    /// times are left out; `None` for other work, and if the analysis does not tell endpoints
     /// apart ([`AnalysisOptions::endpoints`](crate::AnalysisOptions::endpoints)).
     pub endpoint: Option<u32>,
 }
@@ -237,6 +238,17 @@ impl Profile {
     /// endpoint.
     pub fn endpoints(&self) -> &[String] {
         self.endpoints.as_ref().map_or(&[], EndpointSpans::endpoints)
+    }
+
+    /// Returns the number of requests that lack the times of their threads: to the endpoint of
+    /// [`ProfileKey::endpoint`], or to all.
+    pub(crate) fn requests_left_out(&self, endpoint: Option<u32>) -> u64 {
+        let Some(spans) = &self.endpoints else { return 0 };
+        match endpoint {
+            Some(UNKNOWN_ENDPOINT) => spans.left_out(),
+            Some(endpoint) => spans.left_out_of(self.endpoint_name(endpoint)),
+            None => 0,
+        }
     }
 
     /// Returns the name of an endpoint of [`ProfileKey::endpoint`].

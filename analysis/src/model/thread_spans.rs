@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 /// to itself may be inside each other.
 const MAX_SEARCHED_SPANS: usize = 32;
 
+/// Stands for the endpoint of a request that lacks spans.
+pub(crate) const UNKNOWN_ENDPOINT: u32 = u32::MAX - 1;
+
 /// A time in which a thread worked for an activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -41,6 +44,7 @@ impl ThreadSpan {
 /// assert_eq!(spans.as_slice(), [ThreadSpan::new(3, 15, 25), ThreadSpan::new(7, 10, 40)]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ThreadSpans(Vec<ThreadSpan>);
 
 impl FromIterator<ThreadSpan> for ThreadSpans {
@@ -86,22 +90,34 @@ pub struct EndpointSpans {
     /// Spans with the indices of their endpoints, sorted by thread and time. Of two spans with one
     /// start, that of the request which began first comes first.
     spans: Vec<(ThreadSpan, u32)>,
+    /// Number of requests to each endpoint that lack spans.
+    left_out: Vec<u64>,
+    /// Times in which threads may have worked for these requests.
+    unknown: ThreadSpans,
 }
 
 impl EndpointSpans {
-    /// Sorts spans of requests. Each has the start of the request and its endpoint.
-    pub(crate) fn new(spans: Vec<(ThreadSpan, i64, String)>) -> EndpointSpans {
-        let mut places: BTreeMap<&str, u32> =
-            spans.iter().map(|(_, _, name)| (name.as_str(), 0)).collect();
+    /// Sorts spans of requests. Each has the start of the request and its endpoint. `left_out`:
+    /// number of requests to an endpoint that lack spans; `unknown`: times in which threads may have
+    /// worked for them.
+    pub(crate) fn new(
+        spans: Vec<(ThreadSpan, i64, &str)>,
+        left_out: BTreeMap<&str, u64>,
+        unknown: ThreadSpans,
+    ) -> EndpointSpans {
+        let of_spans = spans.iter().map(|(_, _, name)| *name);
+        let of_all = of_spans.chain(left_out.keys().copied()).map(|name| (name, 0));
+        let mut places: BTreeMap<&str, u32> = of_all.collect();
         (0..).zip(places.values_mut()).for_each(|(next, place)| *place = next);
-        let names = places.keys().map(|name| (*name).to_owned()).collect();
         let numbered = spans
             .iter()
-            .filter_map(|(span, begun, name)| Some((*span, *begun, *places.get(name.as_str())?)));
+            .filter_map(|(span, begun, name)| Some((*span, *begun, *places.get(name)?)));
         let mut numbered: Vec<(ThreadSpan, i64, u32)> = numbered.collect();
         numbered.sort_by_key(|(span, begun, _)| (span.thread_id, span.from_nanos, *begun));
         let spans = numbered.into_iter().map(|(span, _, endpoint)| (span, endpoint)).collect();
-        EndpointSpans { names, spans }
+        let names = places.keys().map(|name| (*name).to_owned()).collect();
+        let counts = places.keys().map(|name| left_out.get(name).copied().unwrap_or(0));
+        EndpointSpans { names, spans, left_out: counts.collect(), unknown }
     }
 
     /// Returns the endpoints, sorted by name.
@@ -117,14 +133,29 @@ impl EndpointSpans {
         Some(of_it.map(|(span, _)| *span).collect())
     }
 
-    /// Returns the index in [`EndpointSpans::endpoints`] of the request that a thread worked for at
-    /// a time. Of requests inside each other, it is the innermost.
+    /// Returns the number of requests to an endpoint that lack spans, because there were more than
+    /// [`RequestSpans::MAX_SPANS`](crate::report::RequestSpans::MAX_SPANS) in all.
+    pub fn left_out_of(&self, endpoint: &str) -> u64 {
+        let rows = self.names.iter().zip(&self.left_out);
+        rows.filter(|(name, _)| *name == endpoint).map(|(_, count)| *count).sum()
+    }
+
+    /// Returns the number of requests to all endpoints that lack spans.
+    pub fn left_out(&self) -> u64 {
+        self.left_out.iter().fold(0, |sum, count| sum.saturating_add(*count))
+    }
+
+    /// Returns the place in [`EndpointSpans::endpoints`] of the request that a thread worked for at
+    /// a time. Of requests inside each other, it is the innermost. `None` if the thread worked for
+    /// no request; [`UNKNOWN_ENDPOINT`] if it may have worked for one that lacks spans.
     pub(crate) fn at(&self, thread_id: u64, nanos: i64) -> Option<u32> {
         let begun =
             |(span, _): &(ThreadSpan, u32)| (span.thread_id, span.from_nanos) <= (thread_id, nanos);
         let begun = self.spans.get(..self.spans.partition_point(begun))?;
         let mut newest = begun.iter().rev().take(MAX_SEARCHED_SPANS);
-        newest.find(|(span, _)| span.is_around(thread_id, nanos)).map(|(_, endpoint)| *endpoint)
+        let known = newest.find(|(span, _)| span.is_around(thread_id, nanos));
+        let may_lack = || self.unknown.overlap(thread_id, nanos, nanos).then_some(UNKNOWN_ENDPOINT);
+        known.map(|(_, endpoint)| *endpoint).or_else(may_lack)
     }
 }
 
@@ -146,20 +177,31 @@ mod tests {
 
     #[test]
     fn the_innermost_request_counts() {
-        let span = |thread, from, to, begun, name: &str| {
-            (ThreadSpan::new(thread, from, to), begun, name.to_owned())
+        let span = |thread, from, to, begun, name: &'static str| {
+            (ThreadSpan::new(thread, from, to), begun, name)
         };
         // The program serves its own call on another thread, so both requests have that thread.
-        let spans = EndpointSpans::new(vec![
+        let requests = vec![
             span(1, 0, 100, 0, "GET /outer"),
             span(2, 20, 30, 20, "GET /inner"),
             span(2, 20, 60, 0, "GET /outer"),
-        ]);
-        assert_eq!(spans.endpoints(), ["GET /inner", "GET /outer"]);
+        ];
+        let left_out = [("GET /late", 3), ("GET /outer", 1)].into();
+        let unknown = [ThreadSpan::new(2, 50, 80)].into_iter().collect();
+        let spans = EndpointSpans::new(requests, left_out, unknown);
+        assert_eq!(spans.endpoints(), ["GET /inner", "GET /late", "GET /outer"]);
         let at = |thread, nanos| spans.at(thread, nanos);
-        assert_eq!([at(1, 50), at(2, 25), at(2, 40)], [Some(1), Some(0), Some(1)]);
-        assert_eq!([at(1, 100), at(2, 19), at(3, 50)], [None; 3]);
+        assert_eq!(
+            [at(1, 50), at(2, 25), at(2, 40), at(2, 55)],
+            [Some(2), Some(0), Some(2), Some(2)]
+        );
+        assert_eq!([at(1, 100), at(2, 19), at(3, 50), at(2, 80)], [None; 4]);
+        assert_eq!(at(2, 70), Some(UNKNOWN_ENDPOINT));
         assert_eq!(spans.spans_of("GET /outer").map(|spans| spans.as_slice().len()), Some(2));
+        assert_eq!(spans.spans_of("GET /late").map(|spans| spans.as_slice().len()), Some(0));
         assert_eq!(spans.spans_of("GET /other"), None);
+        let counts = ["GET /inner", "GET /late", "GET /outer", "GET /other"];
+        assert_eq!(counts.map(|endpoint| spans.left_out_of(endpoint)), [0, 3, 1, 0]);
+        assert_eq!(spans.left_out(), 4);
     }
 }

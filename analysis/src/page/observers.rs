@@ -15,7 +15,8 @@ use crate::findings::overview::{Overview, OverviewInterest, OverviewReports, Ove
 use crate::findings::{Summary, SummaryReport};
 use crate::html::Columns;
 use crate::model::{
-    EndpointSpans, Kind, Model, Resolved, StackHandle, TextHandle, ThreadState, WaitFor, type_text,
+    EndpointSpans, Kind, Model, Resolved, StackHandle, TextHandle, ThreadState, UNKNOWN_ENDPOINT,
+    WaitFor, type_text,
 };
 use crate::numbering::Numbering;
 use crate::over_time::{self, Forgotten, SampleRow};
@@ -153,7 +154,7 @@ impl Reports for PageReports {
         page.leave_out(Loader::NAME, &["modules", "binds"]);
         page.cut_rows(Logs::NAME, "messages", MAX_ROWS);
         page.thin_out_counters();
-        let left_out = reports.activities.requests_without_spans;
+        let left_out = reports.activities.request_spans.left_out();
         if left_out > 0 {
             let how = Thinning::WithoutEndpoint { requests: left_out };
             page.thin(PagePart::Report(Http::NAME), how);
@@ -533,7 +534,7 @@ fn write_samples(
     let mut about = json!({ "name": kind.name(), "unit": kind.unit(), "labels": labels });
     let endpoint = |row: &SampleRow| {
         let thread = resolved.model().thread(row.key.thread)?.os_thread_id?;
-        served.at(thread, row.nanos)
+        served.at(thread, row.nanos).filter(|endpoint| *endpoint != UNKNOWN_ENDPOINT)
     };
     let endpoints: Vec<Option<u32>> = rows.iter().map(endpoint).collect();
     if endpoints.iter().any(Option::is_some) {

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 pub struct EndpointTime {
     requests: ActivityRow,
     slowest: Vec<SlowActivity>,
+    requests_left_out: u64,
     top: usize,
 }
 
@@ -23,7 +24,15 @@ impl EndpointTime {
     /// Lists the top 20 methods and places of these requests. `slowest` are the slowest of them
     /// ([`Http::with_slowest_of`](super::Http::with_slowest_of)).
     pub fn new(requests: ActivityRow, slowest: Vec<SlowActivity>) -> EndpointTime {
-        EndpointTime { requests, slowest, top: 20 }
+        EndpointTime { requests, slowest, requests_left_out: 0, top: 20 }
+    }
+
+    /// Says how many of the requests lack the times of their threads
+    /// ([`EndpointSpans::left_out_of`](crate::model::EndpointSpans::left_out_of)), so that their
+    /// samples are not counted.
+    #[must_use]
+    pub fn with_left_out(self, requests_left_out: u64) -> EndpointTime {
+        EndpointTime { requests_left_out, ..self }
     }
 }
 
@@ -38,6 +47,10 @@ pub struct EndpointTimeReport {
     pub endpoint: String,
     /// The requests, as in the report `http`.
     pub requests: ActivityRow,
+    /// Number of these requests whose samples are not counted, because the times of their threads
+    /// are left out.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub requests_left_out: u64,
     /// Number of samples of threads that are not known to wait.
     pub running_samples: u64,
     /// Time of these samples, in nanoseconds.
@@ -135,6 +148,7 @@ impl Report for EndpointTime {
             schema: SCHEMA,
             endpoint: self.requests.target().to_owned(),
             requests: self.requests,
+            requests_left_out: self.requests_left_out,
             running_samples: running.samples,
             running_ns: running.total_ns,
             waiting_samples: all_waits.samples,

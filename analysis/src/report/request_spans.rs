@@ -7,8 +7,9 @@ use nettrace_parser::Event;
 
 /// Computes the [`EndpointSpans`] of a trace. Further passes limit their samples to one endpoint with
 /// them ([`Filter::spans`](crate::Filter::spans)), or tell samples apart by endpoint
-/// ([`AnalysisOptions::endpoints`](crate::AnalysisOptions::endpoints)). Memory grows with the
-/// number of requests.
+/// ([`AnalysisOptions::endpoints`](crate::AnalysisOptions::endpoints)). At most
+/// [`RequestSpans::MAX_SPANS`] are kept; [`EndpointSpans::left_out_of`] counts the requests that
+/// lack theirs.
 ///
 /// Requests that did not end in the trace, and those whose stops cannot be told apart, have no
 /// spans.
@@ -29,8 +30,19 @@ pub struct RequestSpans {
 
 impl Default for RequestSpans {
     fn default() -> RequestSpans {
+        RequestSpans::new(RequestSpans::MAX_SPANS)
+    }
+}
+
+impl RequestSpans {
+    /// Maximum number of spans of threads that are kept for all requests of a trace. Each takes 32
+    /// bytes, and as many again while they are sorted.
+    pub const MAX_SPANS: usize = 1 << 20;
+
+    /// Keeps up to `max_spans` spans of threads.
+    pub fn new(max_spans: usize) -> RequestSpans {
         let requests = Activities::default().top(0).only_http();
-        RequestSpans { requests: requests.with_request_spans(usize::MAX) }
+        RequestSpans { requests: requests.with_request_spans(max_spans) }
     }
 }
 

@@ -6,7 +6,7 @@ use super::stuck::{StuckThread, StuckThreads};
 use crate::document::percent;
 use crate::model::{
     Cells, CountedStates, Frame, FrameHandle, FrameKind, Kind, Profile, ProfileKey, Resolved,
-    SampleClock, ServedEndpoint, ThreadHandle, ThreadState, Totals, When,
+    SampleClock, ServedEndpoint, ThreadHandle, ThreadState, Totals, UNKNOWN_ENDPOINT, When,
 };
 use crate::numbering::Numbering;
 use crate::sorted::SortFew;
@@ -157,8 +157,17 @@ pub struct TopN {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct EndpointTop {
-    /// Endpoint, such as `GET /cart`; `None` for all work outside of requests, which comes last.
+    /// Endpoint, such as `GET /cart`; `None` for all work outside of requests, which comes last,
+    /// and for the row of [`EndpointTop::is_left_out`].
     pub endpoint: Option<String>,
+    /// Whether these are samples of threads at times in which they may have worked for a request
+    /// whose own times are left out.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_false"))]
+    pub is_left_out: bool,
+    /// Number of requests to the endpoint whose samples are not counted here, because the times of
+    /// their threads are left out; in the row of [`EndpointTop::is_left_out`] the number of all.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub requests_left_out: u64,
     /// Number of samples of threads that worked for these requests.
     pub samples: u64,
     /// Time of the samples, in nanoseconds.
@@ -379,7 +388,11 @@ fn by_endpoint(
         }
     }
     let top = |(endpoint, (table, sums)): (Option<u32>, (Table, SampleSums))| EndpointTop {
-        endpoint: endpoint.map(|at| profile.endpoint_name(at).to_owned()),
+        is_left_out: endpoint == Some(UNKNOWN_ENDPOINT),
+        requests_left_out: profile.requests_left_out(endpoint),
+        endpoint: endpoint
+            .filter(|at| *at != UNKNOWN_ENDPOINT)
+            .map(|at| profile.endpoint_name(at).to_owned()),
         samples: table.samples,
         total_ns: table.total_ns,
         total_percent: percent(table.total_ns, whole),
@@ -388,7 +401,8 @@ fn by_endpoint(
     };
     let mut endpoints: Vec<EndpointTop> = tables.into_iter().map(top).collect();
     endpoints.sort_few_by_key(|top| {
-        (top.endpoint.is_none(), Reverse((top.total_ns, top.waiting_ns)), top.endpoint.clone())
+        let is_last = (top.endpoint.is_none(), !top.is_left_out);
+        (is_last, Reverse((top.total_ns, top.waiting_ns)), top.endpoint.clone())
     });
     endpoints
 }

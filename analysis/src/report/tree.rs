@@ -5,7 +5,7 @@ use super::running::{ProcessorLimit, ProcessorTime, RunningSamples, SampleSums};
 use crate::document::percent;
 use crate::model::{
     Call, CallNode, CallNodes, CountedStates, FrameHandle, Kind, Pattern, ProfileKey, Resolved,
-    SampleClock, ServedEndpoint, TextHandle, ThreadState,
+    SampleClock, ServedEndpoint, TextHandle, ThreadState, UNKNOWN_ENDPOINT,
 };
 
 /// Options of a call tree. As a [`Report`] it computes a [`CallTree`].
@@ -31,6 +31,10 @@ pub struct TreeOptions {
 const NO_REQUEST: &str = "(no request)";
 /// Number that stands for no endpoint.
 const NO_ENDPOINT: TextHandle = TextHandle(u32::MAX);
+/// Name above the work of threads that may have worked for requests whose times are left out.
+const REQUESTS_LEFT_OUT: &str = "(requests left out)";
+/// Number that stands for these requests.
+const LEFT_OUT: TextHandle = TextHandle(UNKNOWN_ENDPOINT);
 
 impl Report for TreeOptions {
     type Output = CallTree;
@@ -227,6 +231,7 @@ fn listed(
             Some(Call::Frame(frame)) => resolved.text(frame),
             Some(Call::Deeper) => Call::DEEPER,
             Some(Call::Label(_, NO_ENDPOINT)) => NO_REQUEST,
+            Some(Call::Label(_, LEFT_OUT)) => REQUESTS_LEFT_OUT,
             Some(Call::Label(_, endpoint)) => resolved.profile().endpoint_name(endpoint.0),
             _ => "",
         }

@@ -75,9 +75,6 @@ pub struct ActivitiesReport {
     /// Times in which threads worked for incoming requests; empty unless they were asked for.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) request_spans: EndpointSpans,
-    /// Number of requests whose times are not in `request_spans`, because there is no room.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    pub(crate) requests_without_spans: u64,
 }
 
 /// Activities with the same name.

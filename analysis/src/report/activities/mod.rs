@@ -62,14 +62,14 @@ pub struct Activities {
     requests: HashMap<ThreadHandle, OpenActivityKey>,
     stops: LayerStops,
     connections: Connections,
+    phase_marks: PhaseMarks,
     twins: Twins,
     awaiting: AwaitingActivities,
     /// Tracker of the parts of activities' time; `None` if parts are not wanted.
     parts: Option<PartTracker>,
     /// Activity that the user chose; `None` if none is wanted.
     chosen: Option<ChosenActivity>,
-    phase_marks: PhaseMarks,
-    /// Incoming requests that have ended; `None` if they are not wanted.
+    /// Times in which threads worked for incoming requests; `None` if they are not wanted.
     served: Option<ServedRequests>,
     /// Name of the activities whose slowest are listed; `None` lists those of all.
     slowest_of: Option<String>,
@@ -113,13 +113,13 @@ impl Default for Activities {
     /// Reports all activities and lists the 10 slowest.
     fn default() -> Activities {
         Activities {
-            phase_marks: PhaseMarks::default(),
             open: OpenActivities::default(),
             all: Some(ActivityView::default()),
             http: None,
             requests: HashMap::new(),
             stops: LayerStops::default(),
             connections: Connections::default(),
+            phase_marks: PhaseMarks::default(),
             twins: Twins::default(),
             awaiting: AwaitingActivities::default(),
             parts: Some(PartTracker::default()),
@@ -217,7 +217,7 @@ impl Activities {
             None => around.what.within,
         });
         let request =
-            facts.and_then(|facts| self.begin_request(edge, name, facts, within, moment, model));
+            facts.map(|facts| self.begin_request(edge, name, facts, within, moment, model));
         let around = parent.and_then(|place| self.open.at(place)).map(|around| &around.what);
         let node = self.all.as_mut().map_or(0, |all| all.tree.node(around.map(|it| it.node), name));
         let is_shown =
@@ -357,7 +357,7 @@ impl Activities {
         let Interval { start, nanos: duration, what: activity, .. } = stopped;
         let name = activity.name;
         let parts = self.parts.as_mut().zip(activity.what.part);
-        let (parts, threads) = parts
+        let (parts, (threads, is_cut)) = parts
             .map(|(parts, part)| (parts.stop(part, event, moment), parts.take_threads()))
             .unwrap_or_default();
         let begun = activity.what;
@@ -389,6 +389,7 @@ impl Activities {
             fields: stop.and_then(|_| fields_at_stop(event)).unwrap_or(begun.fields),
         };
         if let Some(mut request) = begun.request {
+            request.is_cut = is_cut;
             let label = request.label.unwrap_or(name);
             let wanted = wanted.clone().map(|wanted| Wanted { label, ..wanted });
             request.is_error |= is_error || facts.is_some_and(HttpFacts::is_error);
@@ -483,8 +484,7 @@ impl Report for Activities {
             self.mark_phase(event, mark, moment);
         }
         let edge = moment.activity_edge(event);
-        let facts = edge.filter(|_| self.http.is_some());
-        let facts = facts.and_then(|edge| HttpFacts::from_event(event, edge));
+        let facts = edge.and_then(|edge| HttpFacts::from_event(event, edge));
         let is_about = if self.all.is_some() { edge.is_some() } else { facts.is_some() };
         match edge {
             Some(edge)
@@ -522,20 +522,10 @@ impl Report for Activities {
             Some(all) => (report(all, false), http.map(Box::new)),
             None => (http.unwrap_or_else(|| report(ActivityView::default(), true)), None),
         };
-        let served = self.served.map(|served| served.finish(resolved)).unwrap_or_default();
-        let (request_spans, requests_without_spans) = served;
+        let request_spans = self.served.map(|served| served.finish(resolved)).unwrap_or_default();
         let same_id = self.chosen.as_ref().map_or(0, ChosenActivity::same_id);
         let events = self.chosen.map(|chosen| chosen.events(resolved.model()));
         let ((events, events_left_out), used) = (events.unwrap_or_default(), self.used);
-        ActivitiesReport {
-            events,
-            events_left_out,
-            same_id,
-            used,
-            http,
-            request_spans,
-            requests_without_spans,
-            ..main
-        }
+        ActivitiesReport { events, events_left_out, same_id, used, http, request_spans, ..main }
     }
 }

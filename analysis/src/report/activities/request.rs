@@ -29,6 +29,8 @@ pub(super) struct Request {
     /// Request around this one.
     pub(super) around: Option<OpenActivityKey>,
     pub(super) is_error: bool,
+    /// Whether the times in which threads worked for the request are not known up to its end.
+    pub(super) is_cut: bool,
     /// Outgoing requests inside this one.
     pub(super) calls: OutgoingCalls,
     /// What an outgoing request reports besides; `None` for incoming requests, layers, and if the
@@ -75,7 +77,8 @@ impl Request {
 }
 
 impl Activities {
-    /// Returns a starting activity as an HTTP request; `None` if requests are not wanted.
+    /// Returns a starting activity as an HTTP request. Requests are followed even if no view of them
+    /// is wanted, because a stop without an id ends the request that its thread or layer tells.
     pub(super) fn begin_request(
         &mut self,
         edge: &ActivityEdge,
@@ -84,14 +87,15 @@ impl Activities {
         within: Option<OpenActivityKey>,
         moment: &Moment,
         model: &mut Model,
-    ) -> Option<Request> {
+    ) -> Request {
         let newest = self.requests.get(&moment.thread).copied();
         let layer_of = request_of(&self.open, newest, edge, name, &facts, moment.thread);
         let around = layer_of;
         let around = around.or_else(|| requests_around(&self.open, edge, moment.thread).next());
         let around = around.or(within);
         let of_around = around.and_then(|place| self.open.at(place)?.what.request.as_ref());
-        let node = self.http.as_mut()?.tree.node(of_around.map(|around| around.node), name);
+        let above = of_around.map(|around| around.node);
+        let node = self.http.as_mut().map_or(0, |http| http.tree.node(above, name));
         let label = facts.label().map(|label| model.texts_mut().intern(&label));
         match layer_of {
             Some(place) => {
@@ -104,14 +108,24 @@ impl Activities {
                 self.requests.insert(moment.thread, self.open.next_place(name));
             }
         }
-        let is_outgoing = layer_of.is_none() && facts.direction == Some("out");
-        let outgoing = is_outgoing.then(|| {
+        let has_phases =
+            self.http.is_some() && layer_of.is_none() && facts.direction == Some("out");
+        let outgoing = has_phases.then(|| {
             let target = facts.target.as_deref().unwrap_or_default();
             let connection = self.connections.start(target, moment.nanos);
             Outgoing { phases: PhaseClock::new(moment.nanos), connection }
         });
-        let (is_error, calls) = (edge.is_error, OutgoingCalls::default());
-        Some(Request { node, facts, label, layer_of, around, is_error, calls, outgoing })
+        Request {
+            node,
+            facts,
+            label,
+            layer_of,
+            around,
+            is_error: edge.is_error,
+            is_cut: false,
+            calls: OutgoingCalls::default(),
+            outgoing,
+        }
     }
 
     /// Returns a hint at the request that a stop without an id ends.
@@ -195,7 +209,7 @@ impl Activities {
         if request.facts.direction == Some("in")
             && let Some(served) = &mut self.served
         {
-            served.add(label, slow.start, &slow.threads);
+            served.add(label, (slow.start, stop), &slow.threads, request.is_cut);
         }
         let Some(http) = &mut self.http else { return };
         let phases = (outgoing.phases.requests > 0).then_some(outgoing.phases);

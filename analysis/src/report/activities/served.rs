@@ -1,67 +1,109 @@
-//! Times in which threads worked for incoming requests that have ended.
+//! Times in which threads worked for incoming requests that have ended, up to a number of them.
 
 use crate::model::{EndpointSpans, Resolved, TextHandle, ThreadHandle, ThreadSpan};
-use crate::report::counts::increase;
+use std::collections::{BTreeMap, HashMap};
 
-/// Incoming requests that have ended, with the times in which threads worked for them.
-#[derive(Debug)]
-pub(super) struct ServedRequests {
-    requests: Vec<ServedRequest>,
-    /// Number of spans for which there is room.
-    room: usize,
-    left_out: u64,
+/// Time in which a thread worked for a request.
+#[derive(Debug, Clone, Copy)]
+struct WorkedSpan {
+    thread: ThreadHandle,
+    /// Direction and target of the request, as in [`ActivityRow::name`](super::ActivityRow::name).
+    label: TextHandle,
+    /// Start of the request, in nanoseconds since the session's start.
+    begun_nanos: i64,
+    from_nanos: i64,
+    to_nanos: i64,
 }
 
-#[derive(Debug)]
-struct ServedRequest {
-    /// Direction and target, as in [`ActivityRow::name`](super::ActivityRow::name).
-    label: TextHandle,
-    /// Start, in nanoseconds since the session's start.
-    start_nanos: i64,
-    /// Times in which threads worked for the request: thread, start, end.
-    threads: Vec<(ThreadHandle, i64, i64)>,
+/// Times in which threads worked for incoming requests that have ended.
+#[derive(Debug, Default)]
+pub(super) struct ServedRequests {
+    spans: Vec<WorkedSpan>,
+    max_spans: usize,
+    /// Number of requests of each label that lack spans.
+    left_out: BTreeMap<TextHandle, u64>,
+    /// Time of each thread from its first span that was left out to its last one.
+    threads_left_out: HashMap<ThreadHandle, (i64, i64)>,
 }
 
 impl ServedRequests {
-    /// Keeps at most `max_spans` spans.
+    /// Creates an empty list for up to `max_spans` spans.
     pub(super) fn new(max_spans: usize) -> ServedRequests {
-        ServedRequests { requests: Vec::new(), room: max_spans, left_out: 0 }
+        ServedRequests { max_spans, ..ServedRequests::default() }
     }
 
+    /// Adds the spans of a request that lasted from `begun` to `ended`: thread, start, end. All of
+    /// them are left out if there is no room for all. `is_cut`: spans after these are not known.
     pub(super) fn add(
         &mut self,
         label: TextHandle,
-        start_nanos: i64,
+        (begun, ended): (i64, i64),
         threads: &[(ThreadHandle, i64, i64)],
+        is_cut: bool,
     ) {
-        match self.room.checked_sub(threads.len().max(1)) {
-            Some(room) => {
-                self.room = room;
-                let threads = threads.to_vec();
-                self.requests.push(ServedRequest { label, start_nanos, threads });
-            }
-            None => {
-                self.room = 0;
-                increase(&mut self.left_out, 1);
-            }
+        let is_kept = self.spans.len().saturating_add(threads.len()) <= self.max_spans;
+        if is_kept {
+            let span = |(thread, from, to): &(ThreadHandle, i64, i64)| WorkedSpan {
+                thread: *thread,
+                label,
+                begun_nanos: begun,
+                from_nanos: *from,
+                to_nanos: *to,
+            };
+            self.spans.extend(threads.iter().map(span));
+        } else {
+            threads.iter().for_each(|(thread, from, to)| self.leave_out(*thread, *from, *to));
+        }
+        if is_cut && let Some((_, _, known_to)) = threads.last() {
+            // Later, any of its threads may have worked for it.
+            threads.iter().for_each(|(thread, ..)| self.leave_out(*thread, *known_to, ended));
+        }
+        if !is_kept || is_cut {
+            let count = self.left_out.entry(label).or_default();
+            *count = count.saturating_add(1);
         }
     }
 
-    /// Returns the spans by endpoint, and the number of requests for which there was no room.
-    pub(super) fn finish(self, resolved: &Resolved<'_>) -> (EndpointSpans, u64) {
+    /// Returns the spans by endpoint, with the number of requests that lack spans.
+    pub(super) fn finish(self, resolved: &Resolved<'_>) -> EndpointSpans {
         let model = resolved.model();
-        let mut spans = Vec::new();
-        for request in self.requests {
-            let label = model.texts().get(request.label);
-            let endpoint = label.strip_prefix("in ").unwrap_or(label);
-            for (thread, from, to) in request.threads {
-                let Some(id) = model.thread(thread).and_then(|row| row.os_thread_id) else {
-                    continue;
-                };
-                let span = ThreadSpan::new(id, from, to);
-                spans.push((span, request.start_nanos, endpoint.to_owned()));
-            }
-        }
-        (EndpointSpans::new(spans), self.left_out)
+        let id_of = |thread| model.thread(thread).and_then(|row| row.os_thread_id);
+        let endpoint = |label| {
+            let label = model.texts().get(label);
+            label.strip_prefix("in ").unwrap_or(label)
+        };
+        let spans = self.spans.iter().filter_map(|span| {
+            let of_thread = ThreadSpan::new(id_of(span.thread)?, span.from_nanos, span.to_nanos);
+            Some((of_thread, span.begun_nanos, endpoint(span.label)))
+        });
+        let times = self.threads_left_out.iter();
+        let times = times
+            .filter_map(|(thread, (from, to))| Some(ThreadSpan::new(id_of(*thread)?, *from, *to)));
+        let requests = self.left_out.iter().map(|(label, count)| (endpoint(*label), *count));
+        EndpointSpans::new(spans.collect(), requests.collect(), times.collect())
+    }
+
+    fn leave_out(&mut self, thread: ThreadHandle, from: i64, to: i64) {
+        let time = self.threads_left_out.entry(thread).or_insert((from, to));
+        *time = (time.0.min(from), time.1.max(to));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_beyond_the_room_are_counted_with_the_times_of_their_threads() {
+        let [one, other] = [ThreadHandle(1), ThreadHandle(2)];
+        let [cart, order] = [TextHandle(1), TextHandle(2)];
+        let mut worked = ServedRequests::new(2);
+        worked.add(cart, (0, 10), &[(one, 0, 10), (other, 4, 5)], false);
+        worked.add(cart, (20, 30), &[(one, 20, 30)], false);
+        worked.add(order, (40, 60), &[(one, 40, 50), (other, 45, 50)], true);
+        assert_eq!(worked.spans.len(), 2);
+        assert_eq!(worked.left_out.into_iter().collect::<Vec<_>>(), [(cart, 1), (order, 1)]);
+        let times = [one, other].map(|thread| worked.threads_left_out.get(&thread).copied());
+        assert_eq!(times, [Some((20, 60)), Some((45, 60))]);
     }
 }

@@ -361,7 +361,6 @@ impl ActivityView {
             http: None,
             ended: ended.unwrap_or_default(),
             request_spans: EndpointSpans::default(),
-            requests_without_spans: 0,
         }
     }
 }

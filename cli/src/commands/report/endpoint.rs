@@ -5,12 +5,13 @@ use super::activities::{events_hint, names_table, parts_table, phases_table, slo
 use super::pass::{Asked, show};
 use super::samples;
 use super::words::{MIN_PLACE_COLUMNS, ms, prose};
-use crate::analysed::{first_pass, no_such_endpoint};
+use crate::analysed::{REQUESTS_LEFT_OUT, first_pass, no_such_endpoint};
 use crate::args::ActivitiesArgs;
 use crate::context::Context;
 use crate::cut::{Text, fixed, main};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::style::Paint;
 use crate::table::{first, left, right};
 use crate::units;
 use nettrace_analysis::report::{
@@ -37,7 +38,8 @@ pub(super) fn run(
     };
     asked.options.filter.spans = Some(spans.spans_of(endpoint).unwrap_or_default());
     asked.options.folding.is_recording = true;
-    let report = EndpointTime::new(row.clone(), slowest).top(rows);
+    let left_out = spans.left_out_of(endpoint);
+    let report = EndpointTime::new(row.clone(), slowest).with_left_out(left_out).top(rows);
     show(report, asked, context, |report, context| text(rows, report, context))
 }
 
@@ -47,6 +49,7 @@ fn text(rows: usize, report: &EndpointTimeReport, context: &mut Context<'_>) -> 
     parts_table(&requests, context)?;
     phases_table(&requests, context)?;
     calls(&report.requests, context)?;
+    left_out(report, context)?;
     ran(report, context)?;
     waited(rows, report, context)?;
     slowest_table(&report.slowest, rows, context)?;
@@ -70,6 +73,16 @@ fn calls(row: &ActivityRow, context: &mut Context<'_>) -> io::Result<()> {
         prose(context, &strong, &format!("{commands}, {} ms", ms(row.sql_ns)))?;
     }
     Ok(())
+}
+
+/// Writes how many of the requests have no samples in what follows.
+fn left_out(report: &EndpointTimeReport, context: &mut Context<'_>) -> io::Result<()> {
+    if report.requests_left_out == 0 {
+        return Ok(());
+    }
+    writeln!(context.out.buffer())?;
+    let requests = units::counted(report.requests_left_out, "request");
+    prose(context, &Paint::default(), &format!("without {requests}: {REQUESTS_LEFT_OUT}"))
 }
 
 /// Writes the methods that ran.

@@ -106,8 +106,16 @@ fn parts_of(top: &TopN) -> Vec<(String, &[MethodRow])> {
         (head(&thread.thread, thread.samples, thread.total_ns), thread.methods.as_slice())
     });
     let endpoints = top.endpoints.iter().map(|row| {
-        let name = row.endpoint.as_deref().unwrap_or("(no request)");
+        let other = if row.is_left_out { "(requests left out)" } else { "(no request)" };
+        let name = row.endpoint.as_deref().unwrap_or(other);
         let mut head = head(name, row.samples, row.total_ns);
+        if row.requests_left_out > 0 {
+            let requests = units::counted(row.requests_left_out, "request");
+            head = match row.is_left_out {
+                true => format!("{head}; or of no request; {requests}"),
+                false => format!("{head}; without {requests}"),
+            };
+        }
         // Outside of requests, idle threads wait.
         if row.endpoint.is_some() && row.waiting_ns > 0 && top.state == CountedStates::Running {
             head = format!("{head}; {} ms waiting left out", ms(row.waiting_ns));

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 const MANY_PIECES: usize = 64;
 /// Maximum number of pieces that wait until a thread shows whether it still works for the activity.
 const MAX_PIECES: usize = 256;
-/// Maximum number of stretches of the requested activity.
-const MAX_STRETCHES: usize = 10_000;
+/// Maximum number of stretches that are kept of an activity.
+pub(super) const MAX_STRETCHES: usize = 10_000;
 
 /// Sums of an activity's time by work, in nanoseconds.
 #[derive(Debug, Default, Clone)]

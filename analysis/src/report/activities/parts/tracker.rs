@@ -1,6 +1,6 @@
 //! Tracking of the threads of all open activities.
 
-use super::account::{Account, LinePart, PartTotals};
+use super::account::{Account, LinePart, MAX_STRETCHES, PartTotals};
 use super::carrier::{Busy, Carrier};
 use super::pauses::Pauses;
 use super::{At, Doing, Stretch, ThreadWork, WorkPiece};
@@ -62,10 +62,12 @@ impl PartTracker {
     }
 
     /// Returns the spans in which threads worked for the activity that stopped last, if they are
-    /// kept: thread, start, end.
-    pub(crate) fn take_threads(&mut self) -> Vec<(ThreadHandle, i64, i64)> {
+    /// kept: thread, start, end. Also returns whether later ones were left out.
+    pub(crate) fn take_threads(&mut self) -> (Vec<(ThreadHandle, i64, i64)>, bool) {
         let mut spans: Vec<(ThreadHandle, i64, i64)> = Vec::new();
-        for part in std::mem::take(&mut self.threads_of_last) {
+        let line = std::mem::take(&mut self.threads_of_last);
+        let mut is_cut = line.len() >= MAX_STRETCHES;
+        for part in line {
             let Some(thread) = part.thread else { continue };
             let joined =
                 spans.last_mut().filter(|(last, _, to)| *last == thread && *to == part.from.nanos);
@@ -74,10 +76,11 @@ impl PartTracker {
             } else if spans.len() < self.max_threads {
                 spans.push((thread, part.from.nanos, part.to.nanos));
             } else {
+                is_cut = true;
                 break;
             }
         }
-        spans
+        (spans, is_cut)
     }
 
     /// Processes the next event. Call it before [`PartTracker::start`] or [`PartTracker::stop`] for
