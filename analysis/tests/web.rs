@@ -261,8 +261,53 @@ fn rows_of_requests_say_what_they_called_and_ran() {
     assert!(row("/nplus1").sql_ns > 0);
 }
 
+/// Asserts that each call to a server of the process names the request that served it.
+fn assert_calls_name_their_servers(name: &str, served_calls: usize) {
+    let report = reported(name, Http::default().top(1000));
+    let calls = report.slowest.iter().filter(|row| row.name.starts_with("out "));
+    let (served, others): (Vec<_>, Vec<_>) = calls.partition(|row| !row.served_by.is_empty());
+    assert_eq!((served.len(), others.len()), (served_calls, 3), "{name}");
+    assert!(others.iter().all(|row| row.name.ends_with("http://127.0.0.1:9/nothing")));
+    let mut keys = BTreeSet::new();
+    for call in served {
+        let [server] = call.served_by.as_slice() else { panic!("{call:?}") };
+        let path = |name: &str| name.rsplit_once(":52").map(|(_, rest)| rest[2..].to_owned());
+        assert_eq!(path(&call.name).as_deref(), server.name.split(' ').nth(2), "{call:?}");
+        let took = server.duration_ns.unwrap();
+        // A call of a stream is over when its headers have come.
+        let is_shorter = took < call.duration_ns || call.name.ends_with("/Stream");
+        assert!(call.start_ns < server.start_ns && is_shorter, "{call:?}");
+        let rows = report.slowest.iter();
+        let mut rows = rows.filter(|row| row.id == server.id && row.key == server.key);
+        let row = rows.next().unwrap();
+        assert_eq!((&row.name, row.duration_ns), (&server.name, took));
+        assert!(rows.next().is_none() && keys.insert((server.id.clone(), server.key.clone())));
+    }
+}
+
+#[test]
+fn a_call_to_a_server_of_the_process_names_the_request_that_served_it() {
+    assert_calls_name_their_servers("dt-diag", 12);
+}
+
 mod with_shared {
     use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn a_call_to_a_server_of_the_process_names_its_request_though_ids_repeat() {
+        assert_calls_name_their_servers("net11-full", 12);
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn stops_without_an_id_end_their_activities_as_they_end_their_requests() {
+        let report = reported("net11-full", Activities::default());
+        for row in report.activities.iter().filter(|row| row.name.ends_with("/Request")) {
+            assert_eq!(row.started, row.stopped, "{row:?}");
+        }
+        assert_eq!((report.started, report.stopped, report.stops_without_start), (1067, 1067, 0));
+    }
 
     #[test]
     #[ignore = "needs NETTRACE_SHARED"]

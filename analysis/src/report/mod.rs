@@ -82,8 +82,8 @@ mod waits;
 
 pub use activities::{
     Activities, ActivitiesReport, ActivityCalls, ActivityEvent, ActivityLayer, ActivityLine,
-    ActivityNode, ActivityRow, Doing, Parts, RequestStep, SlowActivity, StatusCount, StepKind,
-    Stretch, Unpaired,
+    ActivityNode, ActivityRow, Doing, Parts, RequestStep, ServingRequest, SlowActivity,
+    StatusCount, StepKind, Stretch, Unpaired,
 };
 pub use alloc::{
     Alloc, AllocEvent, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType,

@@ -1,6 +1,7 @@
 //! Results of the reports of activities and of HTTP requests.
 
 use super::parts::{Parts, Stretch};
+use super::serving::ServingRequest;
 use crate::model::{EndpointSpans, ThreadSpan, ThreadSpans};
 use crate::report::distribution::Spread;
 use crate::report::occurrence::Occurrence;
@@ -159,7 +160,7 @@ impl ActivityRow {
 }
 
 /// Returns a name without the direction in front of it.
-fn target(name: &str) -> &str {
+pub(super) fn target(name: &str) -> &str {
     name.strip_prefix("in ").or_else(|| name.strip_prefix("out ")).unwrap_or(name)
 }
 
@@ -297,6 +298,10 @@ pub struct SlowActivity {
     /// HTTP: phases of an outgoing request; `None` if the trace does not tell them.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub phases: Option<HttpPhases>,
+    /// HTTP: incoming requests of the same process that served an outgoing one, as trace ids tell
+    /// it; several if it was sent more than once. JSON omits the member if there are none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub served_by: Vec<ServingRequest>,
     /// OS id of the thread that started the activity; `None` if the stream does not contain it.
     pub thread_id: Option<u64>,
     /// OS id of the thread that stopped the activity; `None` if the stream does not contain it.
@@ -331,6 +336,10 @@ pub struct ActivityLine {
     /// HTTP: phases of an outgoing request; `None` if the trace does not tell them.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub phases: Option<HttpPhases>,
+    /// HTTP: incoming requests of the same process that served an outgoing one, as trace ids tell
+    /// it; several if it was sent more than once. JSON omits the member if there are none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub served_by: Vec<ServingRequest>,
     /// Stretches in time order; at most the first 10,000.
     pub stretches: Vec<Stretch>,
 }

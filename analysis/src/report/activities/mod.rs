@@ -18,6 +18,7 @@ mod fields;
 mod parts;
 mod request;
 mod served;
+mod serving;
 mod tree;
 mod unpaired;
 mod view;
@@ -27,6 +28,7 @@ pub use document::{
     ActivityRow, RequestStep, SlowActivity, StatusCount, StepKind, Unpaired,
 };
 pub use parts::{Doing, Parts, Stretch};
+pub use serving::ServingRequest;
 
 use super::contract::{Moment, Recording, Report};
 use super::occurrence::{Lasted, Occurrence};
@@ -46,6 +48,7 @@ use nettrace_parser::view::KnownProvider;
 use parts::PartTracker;
 use request::Request;
 use served::ServedRequests;
+use serving::AnsweredCall;
 use std::collections::HashMap;
 use view::{ActivitySite, ActivityView, Slow, Wanted};
 
@@ -63,6 +66,8 @@ pub struct Activities {
     stops: LayerStops,
     connections: Connections,
     phase_marks: PhaseMarks,
+    /// Incoming requests that have stopped and served outgoing ones.
+    answered: HashMap<OpenActivityKey, AnsweredCall>,
     twins: Twins,
     awaiting: AwaitingActivities,
     /// Tracker of the parts of activities' time; `None` if parts are not wanted.
@@ -120,6 +125,7 @@ impl Default for Activities {
             stops: LayerStops::default(),
             connections: Connections::default(),
             phase_marks: PhaseMarks::default(),
+            answered: HashMap::new(),
             twins: Twins::default(),
             awaiting: AwaitingActivities::default(),
             parts: Some(PartTracker::default()),
@@ -247,11 +253,17 @@ impl Activities {
         if !edge.is_listener && event.known_provider() == KnownProvider::DiagnosticSource {
             self.twins.span(edge, moment.thread, self.open.next_place(name));
         }
+        let request = begun.request.as_ref();
+        let incoming = request.filter(|request| request.facts.direction == Some("in"));
+        let incoming = incoming.map(|request| request.layer_of.unwrap_or(key));
         if let Some(lost) = self.open.start(edge, name, moment.edge(event), begun) {
             if let (Some(parts), Some(part)) = (&mut self.parts, lost.what.what.part) {
                 parts.stop(part, event, moment);
             }
             self.never_stopped(&lost);
+        }
+        if let Some(incoming) = incoming {
+            self.note_serving(edge, moment.thread, incoming);
         }
     }
 
@@ -373,6 +385,7 @@ impl Activities {
             duration,
             parts: parts.clone(),
             phases: None,
+            served_by: Vec::new(),
         });
         let slow = Slow {
             duration,
@@ -385,6 +398,7 @@ impl Activities {
             is_error: begun.is_error || is_error,
             parts,
             phases: None,
+            served_by: Vec::new(),
             threads,
             fields: stop.and_then(|_| fields_at_stop(event)).unwrap_or(begun.fields),
         };
@@ -396,6 +410,11 @@ impl Activities {
             let label = facts.and_then(HttpFacts::label);
             let label = label.map(|label| model.texts_mut().intern(&label));
             request.label = request.label.or(label);
+            if request.is_serving {
+                let label = request.label.unwrap_or(name);
+                let answered = AnsweredCall { label, nanos: duration };
+                self.has_answered((name, activity.number), answered);
+            }
             request.facts.status = facts.and_then(|facts| facts.status).or(request.facts.status);
             let status = facts.and_then(|facts| facts.status);
             match request.layer_of {
@@ -515,7 +534,13 @@ impl Report for Activities {
         let tracker = self.parts.unwrap_or_default();
         let report = |view: ActivityView, is_http| ActivitiesReport {
             stops_cut_short,
-            ..view.finish(resolved, &tracker, (self.top, self.slowest_of.as_deref()), is_http)
+            ..view.finish(
+                resolved,
+                &tracker,
+                &self.answered,
+                (self.top, self.slowest_of.as_deref()),
+                is_http,
+            )
         };
         let http = self.http.map(|view| report(view, true));
         let (main, http) = match self.all {

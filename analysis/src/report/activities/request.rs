@@ -1,6 +1,7 @@
 //! HTTP requests among the activities: what a request is a layer of, which one is around it, and
 //! what its end adds to the view of requests.
 
+use super::serving::Serving;
 use super::view::{ActivitySite, OutgoingCalls, Slow, Wanted};
 use super::{Activities, Moment};
 use crate::model::activity_edge::ActivityEdge;
@@ -31,6 +32,10 @@ pub(super) struct Request {
     pub(super) is_error: bool,
     /// Whether the times in which threads worked for the request are not known up to its end.
     pub(super) is_cut: bool,
+    /// Incoming requests of the process that served this outgoing one.
+    pub(super) served_by: Vec<Serving>,
+    /// Whether this incoming request served an outgoing one of the process.
+    pub(super) is_serving: bool,
     /// Outgoing requests inside this one.
     pub(super) calls: OutgoingCalls,
     /// What an outgoing request reports besides; `None` for incoming requests, layers, and if the
@@ -123,6 +128,8 @@ impl Activities {
             around,
             is_error: edge.is_error,
             is_cut: false,
+            served_by: Vec::new(),
+            is_serving: false,
             calls: OutgoingCalls::default(),
             outgoing,
         }
@@ -213,11 +220,12 @@ impl Activities {
         }
         let Some(http) = &mut self.http else { return };
         let phases = (outgoing.phases.requests > 0).then_some(outgoing.phases);
-        let wanted = wanted.map(|wanted| Wanted { phases, ..wanted });
+        let served_by = request.served_by;
+        let wanted = wanted.map(|wanted| Wanted { phases, served_by: served_by.clone(), ..wanted });
         http.wanted = http.wanted.take().or(wanted);
         http.note(site, slow.start, Lasted::Nanos(slow.duration), request.is_error);
         let stats = http.count(site, request.facts.direction, request.is_error);
-        let slow = Slow { is_error: request.is_error, phases, ..slow };
+        let slow = Slow { is_error: request.is_error, phases, served_by, ..slow };
         stats.stopped(slow, request.facts.status, self.top);
         stats.calls.merge(&request.calls);
         stats.outgoing.merge(&outgoing);

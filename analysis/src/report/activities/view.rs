@@ -7,10 +7,11 @@ use super::document::{
 };
 use super::parts::{PartTotals, PartTracker, Parts};
 use super::request::OutgoingSums;
+use super::serving::{AnsweredCall, Serving, ServingRequest};
 use super::tree::ActivityTree;
 use crate::document::SCHEMA;
 use crate::model::activity_id::ActivityId;
-use crate::model::intervals::SharedTime;
+use crate::model::intervals::{OpenActivityKey, SharedTime};
 use crate::model::{EndpointSpans, Mode, Resolved, StackHandle, TextHandle, Texts, ThreadHandle};
 use crate::report::counts::increase;
 use crate::report::distribution::{Distribution, Spread};
@@ -45,6 +46,7 @@ pub(super) struct Wanted {
     pub(super) duration: u64,
     pub(super) parts: PartTotals,
     pub(super) phases: Option<HttpPhases>,
+    pub(super) served_by: Vec<Serving>,
 }
 
 /// Maximum number of different sites of activities whose stops cannot be told apart.
@@ -137,6 +139,8 @@ pub(super) struct Slow {
     pub(super) fields: String,
     pub(super) parts: PartTotals,
     pub(super) phases: Option<HttpPhases>,
+    /// Incoming requests of the process that served this outgoing one.
+    pub(super) served_by: Vec<Serving>,
     /// Times at which threads worked for the activity, if they are kept: thread, start, end.
     pub(super) threads: Vec<(ThreadHandle, i64, i64)>,
 }
@@ -278,6 +282,7 @@ impl ActivityView {
         self,
         resolved: &Resolved<'_>,
         tracker: &PartTracker,
+        answered: &HashMap<OpenActivityKey, AnsweredCall>,
         (top, slowest_of): (usize, Option<&str>),
         is_http: bool,
     ) -> ActivitiesReport {
@@ -309,6 +314,9 @@ impl ActivityView {
             };
             key(one).cmp(&key(other)).then_with(|| one.name.cmp(&other.name))
         });
+        let served_by = |all: &[Serving]| -> Vec<ServingRequest> {
+            all.iter().map(|serving| serving.named(answered, resolved)).collect()
+        };
         let around = ended.as_ref();
         let slow = |(name, slow): (&str, Slow)| SlowActivity {
             name: name.to_owned(),
@@ -323,6 +331,7 @@ impl ActivityView {
             duration_ns: slow.duration,
             parts: parts(&slow.parts, slow.duration),
             phases: slow.phases,
+            served_by: served_by(&slow.served_by),
             thread_id: thread_id(slow.thread),
             stop_thread_id: thread_id(slow.stop_thread),
             is_error: slow.is_error,
@@ -336,6 +345,7 @@ impl ActivityView {
             duration_ns: wanted.duration,
             parts: parts(&wanted.parts, wanted.duration),
             phases: wanted.phases,
+            served_by: served_by(&wanted.served_by),
             stretches: tracker.line(resolved),
         });
         ActivitiesReport {

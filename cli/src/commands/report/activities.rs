@@ -9,7 +9,7 @@ use crate::table::{Cell, Detail, Table, first, layout_of, left, list, right};
 use crate::units;
 use nettrace_analysis::report::{
     Activities, ActivitiesReport, ActivityLine, ActivityRow, Doing, Http, HttpPhase, HttpPhases,
-    Parts, Report, SlowActivity, StatusCount, StepKind, Unpaired,
+    Parts, Report, ServingRequest, SlowActivity, StatusCount, StepKind, Unpaired,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -177,7 +177,8 @@ pub(super) fn slowest_table(
         ],
         |row| {
             let phases = row.phases.as_ref().map(phases_text);
-            let texts = parts_text(&row.parts).into_iter().chain(phases);
+            let served = row.served_by.iter().map(|it| Text::from(served_text(it)));
+            let texts = parts_text(&row.parts).into_iter().chain(phases).chain(served);
             texts.map(|text| Detail::new(" ".repeat(13), text)).collect()
         },
     )
@@ -429,7 +430,19 @@ fn line(line: &ActivityLine, context: &mut Context<'_>) -> io::Result<()> {
             writeln!(out, "   {:<15} {:>5} ms", phase_words(phase).1, ms(nanos))?;
         }
     }
+    for serving in &line.served_by {
+        writeln!(out, "   {}", served_text(serving))?;
+    }
     writeln!(out)
+}
+
+/// Returns the incoming request that served a call: `served in 200.345 ms by GET /items, --id KEY`.
+fn served_text(serving: &ServingRequest) -> String {
+    let took =
+        serving.duration_ns.map_or_else(String::new, |nanos| format!("in {} ms ", ms(nanos)));
+    let key = serving.key.as_deref().or(serving.id.as_deref());
+    let key = key.map(|key| format!(", --id {}", printable(key))).unwrap_or_default();
+    format!("served {took}by {}{key}", printable(serving.target()))
 }
 
 /// Returns the mark of the part with most of a cell's time. Pauses, locks and JIT count three
