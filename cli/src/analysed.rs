@@ -7,8 +7,9 @@ use crate::input::{Ended, Input};
 use crate::units;
 use nettrace_analysis::model::{EndpointSpans, ThreadSpans};
 use nettrace_analysis::report::{Activities, Report, ReportPass, Reports, RequestSpans};
-use nettrace_analysis::{AnalysisError, AnalysisOptions};
+use nettrace_analysis::{AnalysisError, AnalysisOptions, ThreadTimes};
 use nettrace_parser::{Event, Outcome, TimeOrdered};
+use std::sync::Arc;
 
 /// An open trace with its time-ordered events. It keeps the reader, which also knows about the
 /// compressed file around the trace.
@@ -24,6 +25,14 @@ impl Analysed {
         let mut events = trace.reader.time_ordered();
         events.trace().map(drop).map_err(|error| Failure::read(&trace.file, &error, 0))?;
         Ok(Analysed { file: trace.file, events })
+    }
+
+    /// Returns the times of the process and its threads that a recording has beside its events.
+    /// `None` if there are none.
+    pub(crate) fn thread_times(&mut self, input: &InputArgs) -> Option<Arc<ThreadTimes>> {
+        let first = self.events.trace().ok().filter(|_| !input.is_stdin())?;
+        let mut second = Input::open_second(&input.file, first, input.read.input_limit.0)?;
+        ThreadTimes::read(&mut second).ok().map(Arc::new)
     }
 
     /// Reads the trace to its end with `read`.

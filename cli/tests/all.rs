@@ -36,4 +36,5 @@ mod spreadsheets;
 mod stack_names;
 mod symbols;
 mod terminal;
+mod thread_times;
 mod threads;

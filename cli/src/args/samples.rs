@@ -196,6 +196,8 @@ pub(crate) enum StateArg {
     Native,
     /// The innermost method is known to wait
     Waiting,
+    /// The thread could run and did not, as the recorded times of the thread say
+    Ready,
 }
 
 impl StateArg {
@@ -207,6 +209,7 @@ impl StateArg {
             StateArg::TakingLock => &[ThreadState::TakingLock],
             StateArg::Native => &[ThreadState::Native],
             StateArg::Waiting => &[ThreadState::Waiting],
+            StateArg::Ready => &[ThreadState::Ready],
         }
     }
 }

@@ -50,6 +50,7 @@ pub(super) fn write(
     let file = trace.file.clone();
     let (mut options, kinds) = options(args, &targets);
     options.filter.spans = chosen_spans(&args.activity, &input, context)?;
+    options.thread_times = trace.thread_times(&input);
     let wanted = options.kinds.clone();
     let (mut made, mut unused) = (Vec::<Pending>::new(), Vec::new());
     let mut lacks = None;

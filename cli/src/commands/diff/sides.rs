@@ -192,6 +192,7 @@ fn read_one(
     }
     let input = InputArgs { file: path, read: args.read };
     let mut trace = Analysed::new(context.open(&input)?)?;
+    options.thread_times = trace.thread_times(&input);
     let mut pass = diff::pass(options);
     trace.read(|events| pass.read(events))?;
     for text in args.samples.add_names(pass.model_mut())? {

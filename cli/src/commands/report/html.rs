@@ -50,7 +50,9 @@ pub(crate) fn write_page(
     }
     let mut trace = Analysed::new(trace)?;
     let file = trace.file.clone();
-    let mut pass = page::pass(counted.options());
+    let mut options = counted.options();
+    options.thread_times = trace.thread_times(input);
+    let mut pass = page::pass(options);
     trace.read(|events| pass.read(events))?;
     let unused = counted.add_names(pass.model_mut())?;
     let mut page = pass.finish().output;

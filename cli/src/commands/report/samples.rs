@@ -6,12 +6,13 @@ use crate::context::Context;
 use crate::cut::{Text, fixed, main, other};
 use crate::printable::printable;
 use crate::style::Paint;
-use crate::table::{Column, Table, first, layout_of, left, list, right};
+use crate::table::{Cell, Column, Table, first, layout_of, left, list, right};
 use crate::{sparkline, units};
 use nettrace_analysis::fact::SeenFact;
 use nettrace_analysis::report::{
     CallTree, GroupBy, MethodRow, ModuleKind, Modules, ModulesReport, ProcessorLimit,
-    RunningSamples, StuckThread, ThreadsReport, TopN, TopNOptions, TreeOptions,
+    ProcessorTime, RunningSamples, StuckThread, ThreadRow, ThreadsReport, TopN, TopNOptions,
+    TreeOptions,
 };
 use nettrace_analysis::{CountedStates, NameOrigin, SampleClock};
 use std::io::{self, Write};
@@ -83,7 +84,7 @@ pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
         context.out.hand_on()?;
     }
     prose(context, &strong, &summary(top.samples, top.total_ns, top.period_ns, top.clock))?;
-    certainty(top.samples, &top.running, context)?;
+    certainty(top.samples, &top.running, top.processor_time.as_ref(), context)?;
     cut_off(top.samples, top.cut_off_samples, top.repaired_samples, context)?;
     always_in(&top.always_in, context)?;
     processors(top.processor_limit, context)?;
@@ -208,7 +209,7 @@ pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()>
         }),
     ])?;
     prose(context, &strong, &summary(tree.samples, tree.total_ns, tree.period_ns, tree.clock))?;
-    certainty(tree.samples, &tree.running, context)?;
+    certainty(tree.samples, &tree.running, tree.processor_time.as_ref(), context)?;
     cut_off(tree.samples, tree.cut_off_samples, tree.repaired_samples, context)?;
     processors(tree.processor_limit, context)?;
     waiting(&tree.state, tree.waiting_samples, tree.waiting_ns, context)?;
@@ -227,8 +228,17 @@ fn guesses(guessed_frames: u64, context: &mut Context<'_>) -> io::Result<()> {
 
 const GUESS: &str = "of the method that begins less than 256 bytes below";
 
-/// Writes the numbers of samples that certainly ran and that may not have run, if not all ran.
-fn certainty(samples: u64, running: &RunningSamples, context: &mut Context<'_>) -> io::Result<()> {
+/// Writes how much of the time is measured and how much is estimated. Without readings, writes the
+/// numbers of samples that certainly ran and that may not have run, if not all ran.
+fn certainty(
+    samples: u64,
+    running: &RunningSamples,
+    processor: Option<&ProcessorTime>,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    if let Some(processor) = processor {
+        return processor_time(processor, context);
+    }
     let RunningSamples {
         managed, computing, taking_lock, native_calls, at_gc_poll, untold, ..
     } = *running;
@@ -249,6 +259,31 @@ fn certainty(samples: u64, running: &RunningSamples, context: &mut Context<'_>) 
     let parts: Vec<String> =
         parts.map(|(count, what)| format!("{} {what}", units::count(*count))).collect();
     let line = format!("of {}, {}", units::counted(samples, "sample"), parts.join(", "));
+    prose(context, &Paint::default(), &line)
+}
+
+/// Writes how the processor time of the process is divided.
+fn processor_time(time: &ProcessorTime, context: &mut Context<'_>) -> io::Result<()> {
+    let shown = |nanos: u64| units::duration(i64::try_from(nanos).unwrap_or(i64::MAX));
+    let mut line = format!(
+        "{} are measured and {} estimated, where threads ran in part between two readings",
+        shown(time.measured_ns),
+        shown(time.estimated_ns)
+    );
+    if let Some(process_ns) = time.process_ns {
+        let recording = match time.recording_ns {
+            0 => String::new(),
+            nanos => format!(", of it {} for the recording", shown(nanos)),
+        };
+        line = format!("{line}; the process ran {}{recording}", shown(process_ns));
+    }
+    prose(context, &Paint::default(), &line)?;
+    if time.ready_ns == 0 {
+        return Ok(());
+    }
+    let ready = shown(time.ready_ns);
+    let line =
+        format!("threads were ready for {ready} without a processor: --state ready shows where");
     prose(context, &Paint::default(), &line)
 }
 
@@ -349,27 +384,32 @@ pub(super) fn threads(
     context: &mut Context<'_>,
 ) -> io::Result<()> {
     let strong = context.style.strong();
-    list(context, &report.threads, rows).columns([
-        right("THREAD", 7, 0).fill(&|row| id(row.thread_id).into()),
-        right("SAMPLES", 7, 1).fill(&|row| units::count(row.samples).into()),
-        right("MANAGED", 7, 0).fill(&|row| units::count(row.managed.samples).into()),
-        right("NATIVE", 7, 2).fill(&|row| units::count(row.native.samples).into()),
-        right("WAITING", 7, 0).fill(&|row| units::count(row.waiting.samples).into()),
-        right("EVENTS", 7, 3).fill(&|row| units::count(row.events).into()),
-        right("FIRST ms", 11, 5).fill(&|row| time(row.first_ns).into()),
-        right("LAST ms", 11, 4).fill(&|row| time(row.last_ns).into()),
-        left("NAME; TOP FRAME", 15, 0).at_least(MIN_FRAME_COLUMNS).fill(&|row| {
-            let name = row.name.as_deref().unwrap_or_default();
-            let between = if name.is_empty() { "" } else { "; " };
-            match &row.top_frame {
-                Some(frame) => {
-                    let percent = format!(" {:.0} %", row.top_frame_percent);
-                    Text::parts([other(name), fixed(between), main(frame), fixed(&percent)]).into()
-                }
-                None => name.into(),
-            }
-        }),
-    ])?;
+    let list = list(context, &report.threads, rows);
+    let name = left("NAME; TOP FRAME", 15, 0).at_least(MIN_FRAME_COLUMNS).fill(&name_and_top_frame);
+    let read = |nanos: Option<u64>| nanos.map_or_else(String::new, ms).into();
+    match report.threads.iter().any(|row| row.ran_ns.is_some()) {
+        true => list.columns([
+            right("THREAD", 7, 0).fill(&|row: &ThreadRow| id(row.thread_id).into()),
+            right("RAN ms", 11, 0).fill(&|row| read(row.ran_ns)),
+            right("READY ms", 11, 1).fill(&|row| read(row.ready_ns)),
+            right("SAMPLES", 7, 2).fill(&|row| units::count(row.samples).into()),
+            right("EVENTS", 7, 4).fill(&|row| units::count(row.events).into()),
+            right("FIRST ms", 11, 6).fill(&|row| time(row.first_ns).into()),
+            right("LAST ms", 11, 5).fill(&|row| time(row.last_ns).into()),
+            name,
+        ])?,
+        false => list.columns([
+            right("THREAD", 7, 0).fill(&|row: &ThreadRow| id(row.thread_id).into()),
+            right("SAMPLES", 7, 1).fill(&|row| units::count(row.samples).into()),
+            right("MANAGED", 7, 0).fill(&|row| units::count(row.managed.samples).into()),
+            right("NATIVE", 7, 2).fill(&|row| units::count(row.native.samples).into()),
+            right("WAITING", 7, 0).fill(&|row| units::count(row.waiting.samples).into()),
+            right("EVENTS", 7, 3).fill(&|row| units::count(row.events).into()),
+            right("FIRST ms", 11, 5).fill(&|row| time(row.first_ns).into()),
+            right("LAST ms", 11, 4).fill(&|row| time(row.last_ns).into()),
+            name,
+        ])?,
+    }
     let summary = format!(
         "{} of {}",
         units::counted(report.samples, "sample"),
@@ -380,6 +420,19 @@ pub(super) fn threads(
         untold_states(context)?;
     }
     guesses(report.guessed_frames, context)
+}
+
+/// Returns a thread's name, and the innermost frame with the most time.
+fn name_and_top_frame(row: &ThreadRow) -> Cell {
+    let name = row.name.as_deref().unwrap_or_default();
+    let between = if name.is_empty() { "" } else { "; " };
+    match &row.top_frame {
+        Some(frame) => {
+            let percent = format!(" {:.0} %", row.top_frame_percent);
+            Text::parts([other(name), fixed(between), main(frame), fixed(&percent)]).into()
+        }
+        None => name.into(),
+    }
 }
 
 pub(super) fn modules(
