@@ -25,12 +25,12 @@ impl Second {
         Second(run.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect())
     }
 
-    fn of(&self, name: &str) -> Vec<&Value> {
+    fn events_named(&self, name: &str) -> Vec<&Value> {
         self.0.iter().filter(|event| event["event"] == name).collect()
     }
 
     fn last(&self, name: &str) -> &Value {
-        &self.of(name).last().unwrap()["payload"]
+        &self.events_named(name).last().unwrap()["payload"]
     }
 
     /// Returns the processor time of the process in the last row, in nanoseconds.
@@ -41,7 +41,7 @@ impl Second {
 
     /// Returns the processor time of the threads in their last rows, in nanoseconds.
     fn threads(&self) -> BTreeMap<u64, u64> {
-        let times = self.of("Thread/Time").into_iter();
+        let times = self.events_named("Thread/Time").into_iter();
         times.map(|row| (row["tid"].int(), row["payload"]["RanNS"].int())).collect()
     }
 }
@@ -78,10 +78,10 @@ fn a_recording_with_samples_has_the_times_of_its_threads_behind_it_and_is_read_a
         assert_eq!(*most.0, u64::from(subject.target.pid()), "{threads:?}");
         let sum: u64 = threads.values().sum();
         assert!(sum <= second.total() + 30_000_000, "{sum} of {}", second.total());
-        let names = second.of("Thread/Name").into_iter();
+        let names = second.events_named("Thread/Name").into_iter();
         let names: Vec<String> = names.map(|row| row["payload"]["Name"].to_string()).collect();
         assert!(names.iter().any(|name| name.contains(".NET Finalizer")), "{names:?}");
-        assert!(second.of("Machine/Total").len() > 1);
+        assert!(second.events_named("Machine/Total").len() > 1);
         let end = second.last("Recording/End");
         assert_eq!((end["Ended"].int(), end["Rounds"].int() > 3), (0, true), "{end}");
         subject.assert_unharmed();

@@ -32,7 +32,7 @@ use guard::Guard;
 use nettrace_analysis::fact::ProcessEnd;
 use nettrace_export::{CounterName, Predicate};
 use nettrace_ipc::{Children, Provider, Providers, RequestError, SessionConfig, WhenFull};
-use second_stream::Beside;
+use second_stream::BesideStream;
 use signal_hook::consts::SIGINT;
 use starts::Target;
 use std::fs::File;
@@ -108,7 +108,7 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
         }
     }
     // Recordings that were removed, as by a rotation.
-    beside.into_values().for_each(Beside::discard);
+    beside.into_values().for_each(BesideStream::discard);
     if let Some(end) = ended {
         context.messages.note(&format!("the program ended with {end}"));
     }

@@ -1,7 +1,7 @@
 //! Writes one session to a file, on a thread of its own, and parses the bytes for losses and for
 //! events that fulfil conditions.
 
-use super::second_stream::{Beside, SecondStream};
+use super::second_stream::{BesideStream, SecondStream};
 use crate::failure::Failure;
 use crate::live::driver::{Consumer, Driven, Driver, Next, Received, SessionHandle, StreamEnd};
 use crate::live::first_values::FirstValues;
@@ -68,7 +68,7 @@ pub(super) struct RecordingOutcome {
     /// Reason why no condition was fulfilled; `None` if it is not known.
     pub(super) lacking: Option<String>,
     /// Second stream that could not be joined to the recording, which was cut off.
-    pub(super) beside: Option<Beside>,
+    pub(super) beside: Option<BesideStream>,
     /// Reason why the times of threads are lacking.
     pub(super) no_times: Option<String>,
 }

@@ -22,20 +22,20 @@ pub(super) struct SecondStream {
     fault: Option<String>,
     ended: Option<EndedClockFile>,
     /// Second stream of a recording that was cut off.
-    beside: Option<Beside>,
+    beside: Option<BesideStream>,
 }
 
 /// Second stream that stays in a file of its own, because its recording was cut off. Its end is
 /// written when the end of the program is known.
 #[derive(Debug)]
-pub(super) struct Beside {
+pub(super) struct BesideStream {
     path: PathBuf,
     header: Trace,
     file: Option<ClockFile>,
     end: RecordingEnd,
 }
 
-/// Whether a recording has samples, beside which times of threads make sense.
+/// Returns whether a recording has samples, beside which times of threads make sense.
 pub(super) fn has_samples(providers: &[String]) -> bool {
     providers.iter().any(|name| name == SAMPLER)
 }
@@ -68,12 +68,12 @@ impl SecondStream {
         let how = RecordingEnd { end: times.how, asked, silent, cost: times.cost };
         if !end.is_whole || !end.outcome.is_complete {
             let (path, header) = (self.path.clone(), header.clone());
-            self.beside = Some(Beside { path, header, file: times.file, end: how });
+            self.beside = Some(BesideStream { path, header, file: times.file, end: how });
             return None;
         }
         let file = match times.file {
             None if how.silent.is_empty() => None,
-            None => ClockFile::create(&self.path, header).ok(),
+            None => create(&self.path, header),
             file => file,
         };
         self.ended = file.and_then(|file| file.end(how).ok());
@@ -82,7 +82,7 @@ impl SecondStream {
 
     /// Removes the file of the stream if the recording has it now. Returns the stream if it stays,
     /// and the reason why there are no readings.
-    pub(super) fn conclude(self, saved: &Saved) -> (Option<Beside>, Option<String>) {
+    pub(super) fn conclude(self, saved: &Saved) -> (Option<BesideStream>, Option<String>) {
         if let (Some(ended), Saved::Whole { has_second: true, .. }) = (self.ended, saved) {
             ended.remove();
         }
@@ -90,7 +90,16 @@ impl SecondStream {
     }
 }
 
-impl Beside {
+/// Creates the file of a stream without readings; `None` if it cannot be written, or if the first
+/// stream has no header that it could go with.
+fn create(path: &Path, header: &Trace) -> Option<ClockFile> {
+    if header.tick_frequency == 0 {
+        return None;
+    }
+    ClockFile::create(path, header).ok()
+}
+
+impl BesideStream {
     /// Completes the file. `program` is how the program ended that was started; it counts if it is
     /// not known how the process itself ended.
     pub(super) fn end(self, program: Option<ProcessEnd>) {
@@ -100,7 +109,7 @@ impl Beside {
         }
         let has_something = end.end != HowEnded::Unknown || !end.silent.is_empty();
         let file = match self.file {
-            None if has_something => ClockFile::create(&self.path, &self.header).ok(),
+            None if has_something => create(&self.path, &self.header),
             file => file,
         };
         // What cannot be written is lacking, and the recording is as good as before.
@@ -108,9 +117,9 @@ impl Beside {
     }
 
     /// Moves the file, because the recording has this path now.
-    pub(super) fn moved(self, path: &Path) -> Beside {
+    pub(super) fn moved(self, path: &Path) -> BesideStream {
         let file = self.file.map(|file| file.moved(path));
-        Beside { path: path.to_owned(), file, ..self }
+        BesideStream { path: path.to_owned(), file, ..self }
     }
 
     /// Removes the file of a recording that was removed.

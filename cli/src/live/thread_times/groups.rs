@@ -96,10 +96,10 @@ impl Groups {
 }
 
 /// Version and path of a group, and its folders for the processor and the memory.
-type Place = (u32, String, Option<PathBuf>, Option<PathBuf>);
+type GroupPlace = (u32, String, Option<PathBuf>, Option<PathBuf>);
 
 /// Joins the groups of two hierarchies level by level.
-fn levels_v1(processor: Vec<(String, PathBuf)>, memory: Vec<(String, PathBuf)>) -> Vec<Place> {
+fn levels_v1(processor: Vec<(String, PathBuf)>, memory: Vec<(String, PathBuf)>) -> Vec<GroupPlace> {
     let count = processor.len().max(memory.len());
     let (mut processor, mut memory) = (processor.into_iter(), memory.into_iter());
     let mut levels = Vec::new();

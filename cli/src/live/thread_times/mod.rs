@@ -49,7 +49,7 @@ pub(crate) struct ReadSession {
 
 /// Result of the readings of a recording.
 #[derive(Debug, Default)]
-pub(crate) struct Ended {
+pub(crate) struct EndedReadings {
     /// The second stream so far; `None` if there are no readings.
     pub(crate) file: Option<ClockFile>,
     /// Reason why there are no readings.
@@ -60,14 +60,14 @@ pub(crate) struct Ended {
 
 /// What all readings of this command took.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Summary {
+pub(crate) struct ReadingSummary {
     pub(crate) rounds: u64,
     pub(crate) interval: Duration,
     pub(crate) cost_ns: u64,
     pub(crate) elapsed: Duration,
 }
 
-impl Summary {
+impl ReadingSummary {
     /// Returns a sentence about the readings. `asked` is the interval that was asked for.
     pub(crate) fn text(&self, asked: Duration) -> String {
         let percent = self.cost_ns as f64 / self.elapsed.as_nanos().max(1) as f64 * 100.0;
@@ -88,7 +88,7 @@ impl Summary {
 #[derive(Debug, Clone)]
 pub(crate) struct ThreadTimes {
     interval: Duration,
-    summary: Arc<Mutex<Summary>>,
+    summary: Arc<Mutex<ReadingSummary>>,
     #[cfg(target_os = "linux")]
     orders: Arc<Mutex<linux::Orders>>,
 }
@@ -105,7 +105,7 @@ impl ThreadTimes {
     }
 
     /// Returns what all readings took; `None` if there were none.
-    pub(crate) fn summary(&self) -> Option<Summary> {
+    pub(crate) fn summary(&self) -> Option<ReadingSummary> {
         let summary = self.summary.lock().unwrap_or_else(PoisonError::into_inner).clone();
         (summary.rounds > 0).then_some(summary)
     }
@@ -123,8 +123,8 @@ impl ThreadTimes {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::reader::{self, Order};
-    use super::{Ended, ReadSession, ThreadTimes, Trace};
+    use super::reader::{self, ReaderOrder};
+    use super::{EndedReadings, ReadSession, ThreadTimes, Trace};
     use std::sync::mpsc::{Sender, channel};
     use std::sync::{Arc, PoisonError};
     use std::time::Duration;
@@ -136,13 +136,13 @@ mod linux {
     #[derive(Debug)]
     pub(crate) struct Readings {
         number: u64,
-        orders: Sender<Order>,
+        orders: Sender<ReaderOrder>,
     }
 
     /// Way to the thread that reads.
     #[derive(Debug, Default)]
     pub(crate) struct Orders {
-        sender: Option<Sender<Order>>,
+        sender: Option<Sender<ReaderOrder>>,
         count: u64,
     }
 
@@ -162,7 +162,7 @@ mod linux {
             orders.count += 1;
             let number = orders.count;
             let pid = pid.and_then(|pid| u32::try_from(pid).ok());
-            sender.send(Order::Add(number, pid)).ok()?;
+            sender.send(ReaderOrder::Add(number, pid)).ok()?;
             Some(Readings { number, orders: sender })
         }
     }
@@ -171,19 +171,19 @@ mod linux {
         /// Takes the session, which has begun and says which process it is.
         pub(crate) fn take_session(&self, session: ReadSession) {
             // The thread has ended only if it panicked.
-            drop(self.orders.send(Order::Session(self.number, session)));
+            drop(self.orders.send(ReaderOrder::Session(self.number, session)));
         }
 
         /// Takes the header of the first stream, which has the clock.
         pub(crate) fn take_header(&self, trace: &Trace) {
-            drop(self.orders.send(Order::Begin(self.number, Box::new(trace.clone()))));
+            drop(self.orders.send(ReaderOrder::Begin(self.number, Box::new(trace.clone()))));
         }
 
         /// Ends the readings. If the process closed its stream, its exit is waited for, because
         /// its processor time is known only then.
-        pub(crate) fn end(self, is_by_process: bool) -> Ended {
+        pub(crate) fn end(self, is_by_process: bool) -> EndedReadings {
             let (reply, answer) = channel();
-            drop(self.orders.send(Order::End(self.number, is_by_process, reply)));
+            drop(self.orders.send(ReaderOrder::End(self.number, is_by_process, reply)));
             answer.recv_timeout(MAX_END_WAIT).unwrap_or_default()
         }
     }
@@ -191,7 +191,7 @@ mod linux {
     impl Drop for Readings {
         /// Ends readings of a session that did not begin.
         fn drop(&mut self) {
-            drop(self.orders.send(Order::Cancel(self.number)));
+            drop(self.orders.send(ReaderOrder::Cancel(self.number)));
         }
     }
 }
@@ -214,18 +214,18 @@ impl ThreadTimes {
 
 #[cfg(not(target_os = "linux"))]
 impl Readings {
-    /// Cannot be called.
+    /// Does nothing, because no value of this type exists.
     pub(crate) fn take_session(&self, _: ReadSession) {
         match *self {}
     }
 
-    /// Cannot be called.
+    /// Does nothing, because no value of this type exists.
     pub(crate) fn take_header(&self, _: &Trace) {
         match *self {}
     }
 
-    /// Cannot be called.
-    pub(crate) fn end(self, _: bool) -> Ended {
+    /// Does nothing, because no value of this type exists.
+    pub(crate) fn end(self, _: bool) -> EndedReadings {
         match self {}
     }
 }

@@ -5,7 +5,7 @@ use super::pace::Pace;
 use super::process::{KeptFiles, Presence, ProcessReader};
 use super::rows::{HowEnded, ReadingCost, Row};
 use super::system::{Machine, System, own_cpu_ns};
-use super::{Ended, ReadSession, Summary};
+use super::{EndedReadings, ReadSession, ReadingSummary};
 use nettrace_parser::Trace;
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -25,9 +25,9 @@ const MAX_HELD_ROWS: usize = 100_000;
 /// Share of the descriptors that this process may open which readings keep open.
 const KEPT_SHARE: u64 = 4;
 
-/// Order to the thread. Numbers are those of recordings.
+/// ReaderOrder to the thread. Numbers are those of recordings.
 #[derive(Debug)]
-pub(super) enum Order {
+pub(super) enum ReaderOrder {
     /// A session of this process, if it is known, is about to be requested.
     Add(u64, Option<u32>),
     /// The session has begun.
@@ -37,12 +37,12 @@ pub(super) enum Order {
     /// The first stream has this header.
     Begin(u64, Box<Trace>),
     /// The recording has ended; with `true` because the process closed its stream.
-    End(u64, bool, Sender<Ended>),
+    End(u64, bool, Sender<EndedReadings>),
 }
 
 /// One recording.
 #[derive(Debug)]
-struct Target {
+struct ReadTarget {
     number: u64,
     pid: Option<u32>,
     session: Option<ReadSession>,
@@ -57,7 +57,7 @@ struct Target {
     named_at: Instant,
     grouped_at: Option<Instant>,
     /// Time until which the exit of the process is waited for, and who waits.
-    closing: Option<(Instant, Sender<Ended>)>,
+    closing: Option<(Instant, Sender<EndedReadings>)>,
 }
 
 /// State of the thread.
@@ -66,13 +66,17 @@ struct Reader {
     machine: Machine,
     kept: KeptFiles,
     pace: Pace,
-    targets: Vec<Target>,
+    targets: Vec<ReadTarget>,
     rows: Vec<Row>,
-    summary: Arc<Mutex<Summary>>,
+    summary: Arc<Mutex<ReadingSummary>>,
 }
 
 /// Obeys orders and reads processes until nobody can give orders any more.
-pub(super) fn run(interval: Duration, orders: &Receiver<Order>, summary: Arc<Mutex<Summary>>) {
+pub(super) fn run(
+    interval: Duration,
+    orders: &Receiver<ReaderOrder>,
+    summary: Arc<Mutex<ReadingSummary>>,
+) {
     let system = System::running();
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let mut reader = Reader {
@@ -115,14 +119,14 @@ impl Reader {
         (!self.targets.is_empty()).then_some(left)
     }
 
-    fn obey(&mut self, order: Order) {
+    fn obey(&mut self, order: ReaderOrder) {
         match order {
-            Order::Add(number, pid) => {
-                let mut target = Target::new(number, pid);
+            ReaderOrder::Add(number, pid) => {
+                let mut target = ReadTarget::new(number, pid);
                 self.open(&mut target);
                 self.targets.push(target);
             }
-            Order::Session(number, session) => {
+            ReaderOrder::Session(number, session) => {
                 let Some(at) = self.targets.iter().position(|target| target.number == number)
                 else {
                     return;
@@ -131,7 +135,7 @@ impl Reader {
                 if target.pid != session.pid {
                     // The name of a socket may have the number of another process.
                     self.close(&target);
-                    target = Target::new(number, session.pid);
+                    target = ReadTarget::new(number, session.pid);
                     self.open(&mut target);
                 }
                 if session.pid.is_none() {
@@ -140,21 +144,21 @@ impl Reader {
                 target.session = Some(session);
                 self.targets.push(target);
             }
-            Order::Cancel(number) => {
+            ReaderOrder::Cancel(number) => {
                 let is_cancelled =
-                    |target: &&Target| target.number == number && target.closing.is_none();
+                    |target: &&ReadTarget| target.number == number && target.closing.is_none();
                 let cancelled = self.targets.iter().position(|target| is_cancelled(&target));
                 if let Some(at) = cancelled {
                     let target = self.targets.remove(at);
                     self.close(&target);
                 }
             }
-            Order::Begin(number, trace) => {
+            ReaderOrder::Begin(number, trace) => {
                 if let Some(target) = self.target(number) {
                     target.begin(&trace);
                 }
             }
-            Order::End(number, waits, reply) => {
+            ReaderOrder::End(number, waits, reply) => {
                 let Some(at) = self.targets.iter().position(|target| target.number == number)
                 else {
                     return;
@@ -168,7 +172,7 @@ impl Reader {
         }
     }
 
-    fn target(&mut self, number: u64) -> Option<&mut Target> {
+    fn target(&mut self, number: u64) -> Option<&mut ReadTarget> {
         self.targets.iter_mut().find(|target| target.number == number)
     }
 
@@ -182,7 +186,7 @@ impl Reader {
         }
     }
 
-    fn look_at_exit(&mut self, mut target: Target) {
+    fn look_at_exit(&mut self, mut target: ReadTarget) {
         let Some((until, _)) = &target.closing else { return };
         let until = *until;
         if let (Some(process), Presence::Running) = (&mut target.process, target.presence) {
@@ -199,7 +203,7 @@ impl Reader {
     }
 
     /// Opens the process of a recording, and reads it for the first time.
-    fn open(&mut self, target: &mut Target) {
+    fn open(&mut self, target: &mut ReadTarget) {
         let Some(pid) = target.pid else { return };
         match open(&self.system, pid) {
             Ok(process) => target.process = Some(process),
@@ -209,7 +213,7 @@ impl Reader {
     }
 
     /// Counts the descriptors that are closed with a recording.
-    fn close(&mut self, target: &Target) {
+    fn close(&mut self, target: &ReadTarget) {
         self.kept.0 = self.kept.0.saturating_add(target.kept_files());
     }
 
@@ -232,7 +236,7 @@ impl Reader {
     }
 
     /// Reads a process once. Returns the processor time that this took.
-    fn read(&mut self, target: &mut Target) -> u64 {
+    fn read(&mut self, target: &mut ReadTarget) -> u64 {
         let Some(process) = target.process.as_mut() else { return 0 };
         if target.presence != Presence::Running {
             return 0;
@@ -265,9 +269,9 @@ impl Reader {
     }
 }
 
-impl Target {
-    fn new(number: u64, pid: Option<u32>) -> Target {
-        Target {
+impl ReadTarget {
+    fn new(number: u64, pid: Option<u32>) -> ReadTarget {
+        ReadTarget {
             number,
             pid,
             session: None,
@@ -330,7 +334,7 @@ impl Target {
     fn end(self) {
         let Some((_, reply)) = self.closing else { return };
         let how = self.process.as_ref().map_or(HowEnded::Unknown, ProcessReader::end);
-        let ended = Ended { file: self.file, fault: self.fault, cost: self.cost, how };
+        let ended = EndedReadings { file: self.file, fault: self.fault, cost: self.cost, how };
         // Fails if the recording has waited too long, and goes on without.
         drop(reply.send(ended));
     }

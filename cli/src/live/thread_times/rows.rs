@@ -82,7 +82,7 @@ pub(crate) struct RecordingEnd {
     pub(crate) end: HowEnded,
     /// EventSources that the options of the recording name.
     pub(crate) asked: Vec<String>,
-    /// Those of them that sent nothing.
+    /// EventSources among `asked` that sent nothing.
     pub(crate) silent: Vec<String>,
     pub(crate) cost: ReadingCost,
 }

@@ -15,7 +15,7 @@ const CAPTURE_THREAD: u64 = 1;
 /// Level of the events: informational.
 const LEVEL: u32 = 4;
 
-/// Names and fields of the events, in the order of their ids from 1.
+/// Returns names and fields of the events, in the order of their ids from 1.
 fn types() -> Vec<(&'static str, Vec<Field>)> {
     use FieldType::{Int32, String, UInt32, UInt64};
     let fields = |all: &[(&str, FieldType)]| -> Vec<Field> {

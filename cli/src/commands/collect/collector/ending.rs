@@ -2,7 +2,7 @@
 
 use super::Collector;
 use super::recordings::{Active, NO_COUNTERS, NO_NEXT_FILE};
-use crate::commands::collect::second_stream::Beside;
+use crate::commands::collect::second_stream::BesideStream;
 use crate::commands::collect::summary::Summary;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -132,7 +132,7 @@ impl Collector {
     }
 
     /// Takes the second streams of recordings that were cut off, by the file of the recording.
-    pub(in super::super) fn take_beside(&mut self) -> BTreeMap<PathBuf, Beside> {
+    pub(in super::super) fn take_beside(&mut self) -> BTreeMap<PathBuf, BesideStream> {
         std::mem::take(&mut self.beside)
     }
 

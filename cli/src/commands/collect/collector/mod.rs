@@ -11,7 +11,7 @@ pub(super) use newcomers::Newcomers;
 use super::files::Files;
 use super::guard::Guard;
 use super::recording::RecordingEvent;
-use super::second_stream::Beside;
+use super::second_stream::BesideStream;
 use super::starts::{Job, PendingStarts, StartRequest, StartResult, Target};
 use super::status::{RecordingState, Status};
 use crate::args::CollectArgs;
@@ -82,7 +82,7 @@ pub(super) struct Collector {
     /// Reasons why times of threads are lacking.
     no_times: BTreeSet<String>,
     /// Second streams of recordings that were cut off, by the file of the recording.
-    beside: BTreeMap<PathBuf, Beside>,
+    beside: BTreeMap<PathBuf, BesideStream>,
     /// Number of recordings that have begun.
     count: usize,
     /// Number of processes that were to be recorded.
