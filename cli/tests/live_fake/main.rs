@@ -62,6 +62,13 @@ impl Folder {
         names.sort();
         names
     }
+
+    /// Returns the names of traces, without second streams that are beside them.
+    fn traces(&self) -> Vec<String> {
+        let mut names = self.names();
+        names.retain(|name| name.ends_with(".nettrace") && !name.ends_with(".clock.nettrace"));
+        names
+    }
 }
 
 impl Drop for Folder {

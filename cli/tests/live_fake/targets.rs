@@ -27,11 +27,7 @@ fn processes_that_come_to_a_port_are_recorded_or_let_go() {
         let messages = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{messages}");
         assert!(messages.contains(&format!("DOTNET_DiagnosticPorts={port}")), "{messages}");
-        assert_eq!(
-            folder.names().iter().filter(|name| name.ends_with(".nettrace")).count(),
-            files,
-            "{messages}"
-        );
+        assert_eq!(folder.traces().len(), files, "{messages}");
     }
 }
 
@@ -125,11 +121,7 @@ fn children_of_a_started_program_are_let_go_or_recorded() {
         assert_eq!(output.status.code(), Some(5), "{messages}");
         let out = String::from_utf8_lossy(&output.stdout);
         assert_eq!(out.matches("acted").count(), 2, "{messages}");
-        assert_eq!(
-            folder.names().iter().filter(|name| name.ends_with(".nettrace")).count(),
-            files,
-            "{messages}"
-        );
+        assert_eq!(folder.traces().len(), files, "{messages}");
         // A message names the process that is not recorded.
         assert_eq!(messages.contains("goes on unrecorded; --children"), files == 1, "{messages}");
     }

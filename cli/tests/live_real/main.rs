@@ -181,7 +181,9 @@ fn arriving(peer: &Peer, port: &str, count: usize, folder: &Folder) -> Vec<Child
 fn traces(folder: &Folder) -> Vec<String> {
     let names = std::fs::read_dir(folder.path()).unwrap().flatten();
     let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut names: Vec<String> = names.filter(|name| name.ends_with(".nettrace")).collect();
+    let is_trace =
+        |name: &String| name.ends_with(".nettrace") && !name.ends_with(".clock.nettrace");
+    let mut names: Vec<String> = names.filter(is_trace).collect();
     names.sort();
     names
 }
