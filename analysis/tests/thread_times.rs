@@ -6,7 +6,7 @@ use nettrace_analysis::report::{CallTree, ProcessorTime, ReportPass, Threads, Tr
 use nettrace_analysis::{AnalysisOptions, ThreadTimes, TopN, TopNOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::Readings;
-use nettrace_testdata::synth::{Session, Value};
+use nettrace_testdata::synth::{Session, Step, Value};
 use std::sync::Arc;
 
 const MS: u64 = 1_000_000;
@@ -14,22 +14,41 @@ const MS: u64 = 1_000_000;
 const COMPUTE: u64 = 0x1000;
 const CALL: u64 = 0x2000;
 const SLEEP: u64 = 0x3000;
+/// Method of the program that calls the others.
+const MAIN: u64 = 0x4000;
+
+/// Changes the module of a step to the core library. `place`: place of the module's id among the
+/// values.
+fn of_core(mut step: Step, place: usize) -> Step {
+    if let Step::Event(event) = &mut step {
+        event.values[place] = Value::U64(8);
+        for value in &mut event.values {
+            if *value == Value::Text("/x/app.dll".into()) {
+                *value = Value::Text("/x/System.Private.CoreLib.dll".into());
+            }
+        }
+    }
+    step
+}
 
 /// Returns a session in which thread 11 takes a sample each millisecond for a second: `stack_at` says
 /// where and whether it runs managed code.
 fn sampled(stack_at: impl Fn(u64) -> (u64, bool)) -> Session {
     let mut steps = vec![
         module(),
+        of_core(module(), 0),
         method(LOAD, 1, COMPUTE, 100, "Shop.Prices.Compute"),
         method(LOAD, 2, CALL, 100, "Shop.Prices.Call"),
-        method(LOAD, 3, SLEEP, 100, "System.Threading.Thread.Sleep"),
+        of_core(method(LOAD, 3, SLEEP, 100, "System.Threading.Thread.Sleep"), 1),
+        method(LOAD, 4, MAIN, 100, "Shop.Prices.Wait"),
     ];
     for at in 0..1000 {
         let (address, is_managed) = stack_at(at);
-        let later = if at == 0 { 10 * 1_000_000 - 4 } else { 1_000_000 };
+        let later = if at == 0 { 10 * 1_000_000 - 6 } else { 1_000_000 };
+        let stack: &[u64] = if address == SLEEP { &[SLEEP + 4, MAIN + 5] } else { &[address + 4] };
         let step = match is_managed {
-            true => sample(0, later, &[address + 4]),
-            false => event(3, 0, later, &[address + 4], vec![Value::U32(1)]),
+            true => sample(0, later, stack),
+            false => event(3, 0, later, stack, vec![Value::U32(1)]),
         };
         steps.push(step);
     }
@@ -233,4 +252,18 @@ fn numbers_of_any_size_do_no_harm() {
     clock.time(12, 300, huge, 0).time(12, 400, huge, huge).total(400, 1);
     let top = top(&session, options(&clock));
     assert!(top.samples > 0);
+}
+
+#[test]
+fn a_finding_about_a_wait_says_how_much_of_it_was_on_a_processor() {
+    let session = sampled(|_| (SLEEP, false));
+    let mut clock = Readings::new(&session);
+    clock.born(11, "shop", 0).time(11, 10, 0, 0);
+    for round in 1..=20 {
+        clock.time(11, 10 + round * 50, round * 20, 0).total(10 + round * 50, round * 20);
+    }
+    let found = findings(&session, &clock);
+    let waiting = found.iter().find(|(kind, _)| *kind == "waiting");
+    let text = &waiting.unwrap_or_else(|| panic!("{found:?}")).1;
+    assert!(text.contains("Thread.Sleep (400 ms of it on a processor)"), "{text}");
 }

@@ -63,6 +63,10 @@ pub struct WaitCall {
     pub nanos: u64,
     /// Time of native calls in the call, which ran or waited, in nanoseconds; 0 if it is short.
     pub native_nanos: u64,
+    /// Time in which threads ran in the call, by their readings, in nanoseconds; 0 if it is short or
+    /// there are no readings.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub ran_nanos: u64,
 }
 
 /// Threads that wait because a collection is full, from which a slow method takes.

@@ -22,8 +22,8 @@ const MAX_METHODS: usize = 3;
 const MIN_CALL_PERCENT: f64 = 5.0;
 /// Maximum number of calls that a finding names.
 const MAX_CALLS: usize = 3;
-/// Minimum time of native calls, in percent of the time of a call, for the finding to say that the
-/// call may have run.
+/// Minimum time of native calls, or of what ran, in percent of the time of a call, for the finding to
+/// say that the call may have run, or ran.
 const MIN_NATIVE_PERCENT: f64 = 10.0;
 /// Minimum time of waits and native calls, in percent of a method's calls, for what ran in the calls
 /// to be left out.
@@ -92,6 +92,8 @@ struct CallTimes {
     waited: u64,
     /// Time of native calls, which ran or waited.
     native: u64,
+    /// Time of waits and native calls in which the thread ran, by its readings.
+    ran: u64,
 }
 
 /// What the names of a frame tell about a wait.
@@ -157,6 +159,7 @@ impl CallTimes {
         self.all = self.all.saturating_add(other.all);
         self.waited = self.waited.saturating_add(other.waited);
         self.native = self.native.saturating_add(other.native);
+        self.ran = self.ran.saturating_add(other.ran);
     }
 }
 
@@ -273,6 +276,10 @@ impl OwnWaits {
         key: &ProfileKey,
         totals: &Totals,
     ) {
+        if resolved.is_unsampled(key.stack) {
+            self.ran = self.ran.saturating_add(totals.weight);
+            return;
+        }
         self.sampled = self.sampled.saturating_add(totals.samples);
         let of_thread = self.threads.entry(key.thread).or_default();
         *of_thread = of_thread.saturating_add(totals.weight);
@@ -297,19 +304,24 @@ impl OwnWaits {
             None => false,
         };
         let is_native = how == Some(Certainty::NativeCall) && place.may_wait;
+        // With readings, a wait or a native call is divided into what ran and what waited.
+        let has_run =
+            resolved.is_waking(key.stack, key.mode) || key.mode == Mode::Ran && place.may_wait;
+        let is_in_wait = what.is_some() || is_native || has_run;
         let Some(call) = place.call.filter(|_| !place.is_idle && !is_for_work) else { return };
         let stay = self.stays.entry((method, key.thread)).or_default();
-        if what.is_some() || is_native {
+        if is_in_wait {
             self.stacks.entry(method).or_default().insert((key.stack, key.mode));
             stay.samples = stay.samples.saturating_add(totals.samples);
             stay.waited = stay.waited.saturating_add(totals.weight);
         }
         let call = stay.calls.entry(call).or_default();
         call.all = call.all.saturating_add(totals.weight);
-        if what.is_some() || is_native {
+        if is_in_wait {
             call.waited = call.waited.saturating_add(totals.weight);
         }
         call.native = call.native.saturating_add(if is_native { totals.weight } else { 0 });
+        call.ran = call.ran.saturating_add(if has_run { totals.weight } else { 0 });
     }
 
     /// Returns the findings about the methods in whose waits and native calls threads are most of
@@ -420,9 +432,11 @@ impl OwnWaits {
             .into_iter()
             .filter(|(_, call)| percent(time(*call), spent) >= MIN_CALL_PERCENT)
             .map(|(name, call)| {
-                let is_native = percent(call.native, time(call)) >= MIN_NATIVE_PERCENT;
-                let native_nanos = if is_native { call.native } else { 0 };
-                WaitCall { name, nanos: time(call), native_nanos }
+                let long =
+                    |part| Some(part).filter(|it| percent(*it, time(call)) >= MIN_NATIVE_PERCENT);
+                let native_nanos = long(call.native).unwrap_or(0);
+                let ran_nanos = long(call.ran).unwrap_or(0);
+                WaitCall { name, nanos: time(call), native_nanos, ran_nanos }
             })
             .collect();
         calls.sort_by_key(|call| std::cmp::Reverse(call.nanos));

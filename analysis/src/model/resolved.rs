@@ -327,10 +327,14 @@ impl<'m> Resolved<'m> {
     pub(crate) fn sample_stack(&self, stack: StackHandle, mode: Mode) -> StackHandle {
         let row = self.stacks.get(stack.index());
         let is_calling = row.is_some_and(|row| row.has_call && is_calling(mode, row.leaf));
-        let is_waking = mode == Mode::Ran && self.waking.contains_key(&stack);
-        let times = if is_waking { 2 } else { usize::from(is_calling) };
+        let times = if self.is_waking(stack, mode) { 2 } else { usize::from(is_calling) };
         let added = self.stacks.len().saturating_mul(times);
         u32::try_from(stack.index().saturating_add(added)).map_or(stack, StackHandle)
+    }
+
+    /// Returns whether a thread ran in a method that waits: it went to sleep or woke.
+    pub(crate) fn is_waking(&self, stack: StackHandle, mode: Mode) -> bool {
+        mode == Mode::Ran && self.waking.contains_key(&stack)
     }
 
     /// Returns the frames of a thread that ran in a method that waits, by the handle of

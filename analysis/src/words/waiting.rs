@@ -71,16 +71,17 @@ fn time(nanos: u64) -> String {
     duration(&Number::nanos(nanos))
 }
 
-/// Writes a call with its time, if that is given, and the part of it in native calls.
+/// Writes a call with its time, if that is given, and the parts of it that ran, or may have run.
 fn call(call: &WaitCall, nanos: Option<u64>) -> String {
-    let WaitCall { name, nanos: all, native_nanos: native } = call;
+    let WaitCall { name, nanos: all, native_nanos: native, ran_nanos: ran } = call;
     let is_all = native.saturating_mul(10) >= all.saturating_mul(9);
     let native = match *native {
         0 => None,
         _ if is_all => Some("in a native call: it ran or waited".to_owned()),
         part => Some(format!("{} of it in native calls: it ran or waited", time(part))),
     };
-    let parts: Vec<String> = nanos.map(time).into_iter().chain(native).collect();
+    let ran = (*ran > 0).then(|| format!("{} of it on a processor", time(*ran)));
+    let parts: Vec<String> = nanos.map(time).into_iter().chain(native).chain(ran).collect();
     match parts.is_empty() {
         true => name.clone(),
         false => format!("{name} ({})", parts.join(", ")),
