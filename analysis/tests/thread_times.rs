@@ -1,9 +1,10 @@
 //! Samples that count the time that their threads ran, by readings beside the events.
 
 use crate::common::{LOAD, event, full_names, method, module, sample, session};
+use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::findings::Summary;
 use nettrace_analysis::report::{CallTree, ProcessorTime, ReportPass, Threads, TreeOptions};
-use nettrace_analysis::{AnalysisOptions, ThreadTimes, TopN, TopNOptions};
+use nettrace_analysis::{Analysis, AnalysisOptions, ThreadTimes, TopN, TopNOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::Readings;
 use nettrace_testdata::synth::{Session, Step, Value};
@@ -266,4 +267,34 @@ fn a_finding_about_a_wait_says_how_much_of_it_was_on_a_processor() {
     let waiting = found.iter().find(|(kind, _)| *kind == "waiting");
     let text = &waiting.unwrap_or_else(|| panic!("{found:?}")).1;
     assert!(text.contains("Thread.Sleep (400 ms of it on a processor)"), "{text}");
+}
+
+#[test]
+fn timelines_have_counters_of_the_process_and_its_threads() {
+    let session = sampled(|_| (CALL, false));
+    let mut clock = Readings::new(&session);
+    clock.born(11, "shop", 0).time(11, 10, 5, 0).total(10, 5);
+    clock.time(11, 110, 55, 25).total(110, 60);
+    let mut out = Vec::new();
+    let mut analysis = Analysis::new(options(&clock));
+    let format = Format::by_name("chromium").unwrap();
+    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::default()));
+    let bytes = session.record().stream.bytes;
+    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    analysis.finish().unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let events = document["traceEvents"].as_array().unwrap();
+    let counters: Vec<String> = events
+        .iter()
+        .filter(|event| event["ph"] == "C")
+        .map(|event| format!("{} {} {}", event["name"], event["ts"], event["args"]))
+        .collect();
+    let count = |name: &str| counters.iter().filter(|it| it.contains(name)).count();
+    assert_eq!(
+        (count("processor time/thread 11 (shop)"), count("ready/thread 11")),
+        (3, 3),
+        "{counters:?}"
+    );
+    assert_eq!(count("processor time"), 5);
 }

@@ -8,8 +8,8 @@ use crate::convert::{Convert, ConvertError};
 use crate::model::intervals::{Interval, LockWaits, Matcher, reported_nanos};
 use crate::model::{
     CpuWeights, GatheredSamples, Kind, Mode, Model, Moment, Profile, Resolved, STILL_WAITING,
-    Sample, SessionSpan, Spans, StackHandle, ThreadHandle, ThreadState, measure, rounded,
-    stands_for,
+    Sample, SessionSpan, Spans, StackHandle, ThreadHandle, ThreadState, TimelineMark,
+    counter_marks, measure, rounded, stands_for,
 };
 use nettrace_parser::view::{self, View};
 use nettrace_parser::{Clock, Event, Outcome, Trace};
@@ -355,6 +355,7 @@ impl<'c> Analysis<'c> {
         let has_samples = self.outputs.has_cpu;
         self.model.complete(self.cpu.period_nanos().filter(|_| has_samples), self.selected);
         self.measure();
+        self.counters()?;
         let converters = std::mem::take(&mut self.outputs.converters);
         if converters.is_empty() {
             return Ok(());
@@ -362,6 +363,15 @@ impl<'c> Analysis<'c> {
         let profile = &self.outputs.profile;
         let resolved = resolved(&self.model, profile, &self.options);
         converters.into_iter().try_for_each(|converter| converter.finish(&resolved, profile))
+    }
+
+    /// Passes on how much of a processor the threads had over time, if there are readings.
+    fn counters(&mut self) -> Result<(), ConvertError> {
+        let times = self.options.thread_times.as_ref().filter(|_| self.spans.is_some());
+        let Some(times) = times else { return Ok(()) };
+        let marks = counter_marks(times, &mut self.model).into_iter().map(TimelineMark::Counter);
+        let (model, outputs) = (&self.model, &mut self.outputs);
+        marks.into_iter().try_for_each(|mark| outputs.mark(&mark, model))
     }
 
     /// Divides the times of CPU samples by the readings of their threads, if there are readings.

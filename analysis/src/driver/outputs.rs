@@ -116,16 +116,20 @@ impl Outputs<'_> {
     pub(super) fn marks(&mut self, spans: &mut Spans, model: &Model) -> Result<(), ConvertError> {
         for mark in spans.ready() {
             let is_sampler = matches!(&mark, TimelineMark::Span(span) if span.category == Category::SamplerPause);
-            if is_sampler && self.skips_sampler_pauses {
-                continue;
-            }
-            if self.filter.admits_mark(&mark, model) {
-                let wanting =
-                    self.converters.iter_mut().filter(|converter| converter.wants_marks());
-                wanting.into_iter().try_for_each(|converter| converter.mark(&mark, model))?;
+            if !is_sampler || !self.skips_sampler_pauses {
+                self.mark(&mark, model)?;
             }
         }
         Ok(())
+    }
+
+    /// Passes a mark to the converters that receive marks.
+    pub(super) fn mark(&mut self, mark: &TimelineMark, model: &Model) -> Result<(), ConvertError> {
+        if !self.filter.admits_mark(mark, model) {
+            return Ok(());
+        }
+        let wanting = self.converters.iter_mut().filter(|converter| converter.wants_marks());
+        wanting.into_iter().try_for_each(|converter| converter.mark(mark, model))
     }
 }
 

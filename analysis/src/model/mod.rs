@@ -130,7 +130,7 @@ pub use symbol_file::{SymbolFile, SymbolFileError};
 pub(crate) use texts::Texts;
 pub(crate) use thread_spans::UNKNOWN_ENDPOINT;
 pub use thread_spans::{EndpointSpans, ThreadSpan, ThreadSpans};
-pub(crate) use thread_times::{GatheredSamples, RowPlace, measure};
+pub(crate) use thread_times::{GatheredSamples, RowPlace, counter_marks, measure};
 pub use thread_times::{
     GroupLimits, MachineTotal, ProcessTotal, RecordingEnd, ThreadReading, ThreadTimes, TimedThread,
 };

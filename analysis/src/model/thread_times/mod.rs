@@ -5,6 +5,7 @@
 //! [`AnalysisOptions::thread_times`](crate::AnalysisOptions::thread_times) the samples of an analysis
 //! count the time that their threads ran.
 
+mod counters;
 mod gathered;
 mod held_back;
 mod intervals;
@@ -13,6 +14,7 @@ mod process;
 mod rule;
 mod stream;
 
+pub(crate) use counters::counter_marks;
 pub(crate) use gathered::{GatheredSamples, RowPlace};
 pub(crate) use held_back::HeldBack;
 pub(crate) use measured::{Unsampled, measure};

@@ -1,0 +1,68 @@
+//! Counters over time of the process and of the threads that ran longest.
+
+use super::intervals::{ReadInterval, add_intervals};
+use super::{ThreadTimes, TimedThread};
+use crate::model::{CounterMark, Model, ThreadHandle};
+use std::cmp::Reverse;
+
+/// Maximum number of threads that have counters.
+const MAX_THREADS: usize = 32;
+/// Unit of all values: parts of the time of one processor.
+const UNIT: &str = "%";
+
+/// Returns the values of counters over time: how much of a processor the process had, and the threads
+/// that ran longest, and how long these were ready without one.
+pub(crate) fn counter_marks(times: &ThreadTimes, model: &mut Model) -> Vec<CounterMark> {
+    let mut marks = Vec::new();
+    let ran = |thread: &&TimedThread| thread.readings.last().map_or(0, |reading| reading.ran_ns);
+    let mut threads: Vec<&TimedThread> = times.threads.iter().collect();
+    threads.sort_by_key(|thread| Reverse(ran(thread)));
+    let first = threads.first().map(|thread| Some(thread.thread_id));
+    let process = model.count_events(times.process_id, first.unwrap_or(None), 0);
+    let totals = times.process.windows(2).filter_map(|pair| match pair {
+        [before, after] => Some(ReadInterval {
+            from: before.nanos,
+            to: after.nanos,
+            ran: after.ran_ns().saturating_sub(before.ran_ns()),
+            ready: 0,
+        }),
+        _ => None,
+    });
+    add_marks("processor time".to_owned(), process, totals, |total| total.ran, &mut marks);
+    for thread in threads.into_iter().take(MAX_THREADS) {
+        let handle = model.count_events(times.process_id, Some(thread.thread_id), 0);
+        let label = model.thread_label(handle);
+        let mut intervals = Vec::new();
+        add_intervals(thread, i64::MIN, &mut intervals);
+        let all = intervals.iter().copied();
+        add_marks(format!("processor time/{label}"), handle, all.clone(), |it| it.ran, &mut marks);
+        if intervals.iter().any(|interval| interval.ready > 0) {
+            add_marks(format!("ready/{label}"), handle, all, |it| it.ready, &mut marks);
+        }
+    }
+    marks
+}
+
+/// Adds a value for each interval, from its begin on, and 0 at the end.
+fn add_marks(
+    name: String,
+    thread: ThreadHandle,
+    intervals: impl Iterator<Item = ReadInterval>,
+    part: impl Fn(&ReadInterval) -> u64,
+    marks: &mut Vec<CounterMark>,
+) {
+    let mut end = None;
+    let mark = |nanos, value| CounterMark {
+        name: name.clone(),
+        unit: UNIT.to_owned(),
+        thread,
+        nanos,
+        value,
+    };
+    for interval in intervals.filter(|interval| interval.to > interval.from) {
+        let percent = part(&interval) as f64 * 100.0 / interval.elapsed().nanos as f64;
+        marks.push(mark(interval.from, percent));
+        end = Some(interval.to);
+    }
+    marks.extend(end.map(|end| mark(end, 0.0)));
+}
