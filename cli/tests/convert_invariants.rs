@@ -2,6 +2,7 @@
 
 use crate::invariants;
 
+use nettrace_parser::following::Following;
 use nettrace_testdata::{fuzz_corpus, synth};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,6 +41,17 @@ fn corpus_inputs_of_convert_hold_invariants() {
 #[test]
 fn corpus_inputs_of_files_give_the_same_output_however_they_are_read() {
     assert_inputs_hold("files", invariants::files::files);
+}
+
+#[test]
+fn a_file_with_two_streams_gives_the_same_in_every_way_to_read_a_file() {
+    let streams = [synth::tiny_v4().bytes, synth::tiny_v6().bytes];
+    for (first, second) in
+        streams.iter().flat_map(|first| streams.iter().map(move |it| (first, it)))
+    {
+        let trailer = Following::trailer(second.len() as u64);
+        invariants::files::files(&[&first[..], second, &trailer].concat());
+    }
 }
 
 #[test]

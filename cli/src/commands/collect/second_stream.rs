@@ -40,6 +40,13 @@ pub(super) fn has_samples(providers: &[String]) -> bool {
     providers.iter().any(|name| name == SAMPLER)
 }
 
+/// Returns whether a recording of this path is a file, which can have a second stream, and not a
+/// device.
+pub(super) fn is_file(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|there| there.is_file())
+        || std::fs::symlink_metadata(path).is_err()
+}
+
 impl SecondStream {
     /// Creates the second stream of a recording.
     pub(super) fn new(
@@ -76,7 +83,10 @@ impl SecondStream {
             None => create(&self.path, header),
             file => file,
         };
-        self.ended = file.and_then(|file| file.end(how).ok());
+        match file.map(|file| file.end(how)).transpose() {
+            Ok(ended) => self.ended = ended,
+            Err(error) => self.fault = Some(format!("they cannot be written: {error}")),
+        }
         self.ended.as_ref().map(|ended| &ended.file)
     }
 

@@ -272,7 +272,8 @@ fn start_session(
         None => None,
     };
     let has_samples = second_stream::has_samples(&providers);
-    let times = places.thread_times.as_ref().filter(|_| has_samples && path.is_some());
+    let is_file = path.as_deref().is_some_and(second_stream::is_file);
+    let times = places.thread_times.as_ref().filter(|_| has_samples && is_file);
     // The request takes the runtime a tenth of a second, which has its samples.
     let readings = times.and_then(|times| times.begin(reached.pid_here()));
     let (asked, resumes) = (reached.clone(), request.resumes);

@@ -46,9 +46,10 @@ impl Stat {
         })
     }
 
-    /// Returns whether the process or thread has ended.
+    /// Returns whether the process or thread has ended. A process whose first thread has ended goes
+    /// on as long as it has others.
     pub(crate) fn has_ended(&self) -> bool {
-        matches!(self.state, 'Z' | 'X' | 'x')
+        matches!(self.state, 'Z' | 'X' | 'x') && self.threads <= 1
     }
 }
 

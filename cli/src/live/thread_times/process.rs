@@ -313,7 +313,7 @@ impl ThreadReader {
             }
         }
         // Without `schedstat`, and where the kernel does not count for it, `stat` has ticks.
-        let stat = thread_stat(folder, id, text).filter(|stat| !stat.has_ended());
+        let stat = thread_stat(folder, id, text);
         let stat = stat.ok_or(io::ErrorKind::NotFound)?;
         let ticks = stat.user_ticks.saturating_add(stat.system_ticks);
         self.uses_stat |= ticks > 0;

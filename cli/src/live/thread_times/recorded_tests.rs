@@ -208,8 +208,11 @@ fn a_process_that_ended_says_how_and_one_of_another_start_is_gone() {
     tree.thread(7, "shop", 250, 30, 0);
     let mut reader = tree.open();
     assert_eq!(read(&mut reader, false).0, Presence::Running);
-    tree.write("proc/7/stat", &stat(7, "shop", 'Z', (0, 90), (1, 300)));
+    tree.write("proc/7/stat", &stat(7, "shop", 'Z', (0, 1), (2, 300)));
     let mut rows = Vec::new();
+    assert_eq!(reader.read_total(&mut rows), Presence::Running, "its first thread has ended");
+    assert_eq!(reader.end(), HowEnded::Unknown);
+    tree.write("proc/7/stat", &stat(7, "shop", 'Z', (0, 90), (1, 300)));
     assert_eq!(reader.read_total(&mut rows), Presence::Ended);
     assert_eq!(short(&rows), ["total 900000000 10000000 faults 0 bytes 12288 threads 1"]);
     assert_eq!(reader.end(), HowEnded::Exited(137));

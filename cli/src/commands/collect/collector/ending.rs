@@ -55,6 +55,7 @@ impl Collector {
         }
         self.is_damaged |= summary.is_damaged();
         let mut failure = summary.failure();
+        let is_kept = matches!(outcome.read.saved, Saved::Part(Some(_)) | Saved::Unnamed(_));
         let written = match outcome.read.saved {
             Saved::Whole { file, .. } => Some(file),
             Saved::Unnamed(unnamed) => {
@@ -67,7 +68,8 @@ impl Collector {
         if let Some(beside) = outcome.beside {
             match &written {
                 Some(written) => drop(self.beside.insert(written.path().to_owned(), beside)),
-                None => beside.end(None),
+                None if is_kept => beside.end(None),
+                None => beside.discard(),
             }
         }
         if let Some((rule, watch)) = active.job.rule() {

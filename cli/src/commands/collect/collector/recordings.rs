@@ -280,7 +280,8 @@ impl Collector {
         if job.is_watch() {
             return None;
         }
-        let Some(path) = stream.path.clone() else {
+        let path = stream.path.clone().filter(|path| second_stream::is_file(path));
+        let Some(path) = path else {
             let is_possible = self.thread_times.as_ref().is_some_and(ThreadTimes::is_possible);
             if is_possible && second_stream::has_samples(&stream.providers) {
                 self.no_times.insert(format!("{} takes one stream", self.queue_name));
