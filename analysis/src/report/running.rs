@@ -69,8 +69,8 @@ impl ProcessorLimit {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ProcessorTime {
-    /// Processor time of the process in the session, in nanoseconds, whatever the filter selects.
-    /// `None` if the readings do not have it.
+    /// Processor time of the process in the session, in nanoseconds.
+    /// `None` if the readings do not have it, or the filter leaves out threads or times.
     pub process_ns: Option<u64>,
     /// Part of the report's time that follows from the readings alone, in nanoseconds.
     pub measured_ns: u64,

@@ -53,7 +53,7 @@ impl SamplePiece {
 pub(super) struct GatheredRow {
     /// Time in which the thread ran nearly always.
     pub(super) full: u64,
-    /// Time in which the thread did not run.
+    /// Time in which the thread neither ran nor was ready.
     pub(super) idle: u64,
     /// Time in intervals in which the thread ran in part, and that are divided as one.
     pub(super) merged: u64,
@@ -202,7 +202,7 @@ impl GatheredSamples {
         let elapsed = seen.interval.elapsed();
         if elapsed.is_full() {
             self.add_to_row(row, |gathered| add_to(&mut gathered.full, nanos));
-        } else if elapsed.ran == 0 {
+        } else if elapsed.ran == 0 && elapsed.ready == 0 {
             self.add_to_row(row, |gathered| add_to(&mut gathered.idle, nanos));
         } else {
             let row = row.row.saturating_mul(2).saturating_add(u32::from(!row.is_selected));

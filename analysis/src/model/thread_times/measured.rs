@@ -125,7 +125,8 @@ pub(crate) fn measure(
     let total = total_of(times);
     let unread = total.map(|total| divide_unread(&gathered, &mut rows, total.saturating_sub(read)));
     let held_back = HeldBack::new(times, total.unwrap_or(read));
-    let sums = ProcessorSums { total_ns: total, held_back, ..ProcessorSums::default() };
+    let total_ns = total.filter(|_| filter.admits_all_moments());
+    let sums = ProcessorSums { total_ns, held_back, ..ProcessorSums::default() };
     let (gathered, left, rest) = (&gathered, &left, BTreeMap::new());
     let mut of = RestOf { gathered, left, filter, rest, sums };
     // Threads that had one id after another are one thread of the model.

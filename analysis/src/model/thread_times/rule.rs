@@ -70,6 +70,7 @@ pub(super) fn divide(
     let only_waits = samples.iter().all(|(class, _)| *class == SampleClass::Waits);
     let is_idle = elapsed.ran == 0 || elapsed.is_nearly_idle() && only_waits;
     let mut left = elapsed.ran;
+    let mut ready = Portion::NONE;
     let mut portions = match is_full {
         // The thread ran in all of its samples, whatever they show.
         true => {
@@ -85,6 +86,10 @@ pub(super) fn divide(
             left = left.saturating_sub(of_runs);
             let runs = Portion::new([whole].into_iter(), &mut of_runs);
             let unknown = Portion::new(of(SampleClass::Unknown), &mut left);
+            // What native calls did not run, they were ready as far as there is such time.
+            let not_run = unknown.whole.saturating_sub(unknown.shared);
+            let mut ready_left = elapsed.ready.saturating_sub(whole.saturating_sub(runs.shared));
+            ready = Portion::new([not_run].into_iter(), &mut ready_left);
             let waits = Portion::new(of(SampleClass::Waits), &mut left);
             [runs, unknown, waits]
         }
@@ -93,11 +98,15 @@ pub(super) fn divide(
         let place = if is_full { 0 } else { *class as usize };
         let ran = portions.get_mut(place).map_or(0, |portion| portion.next(*nanos));
         let rest = nanos.saturating_sub(ran);
-        let is_ready = *class == SampleClass::Runs;
+        let ready = match class {
+            SampleClass::Runs => rest,
+            SampleClass::Unknown => ready.next(rest),
+            SampleClass::Waits => 0,
+        };
         parts.push(SampleParts {
             ran,
-            ready: if is_ready { rest } else { 0 },
-            waited: if is_ready { 0 } else { rest },
+            ready,
+            waited: rest.saturating_sub(ready),
             is_ran_measured: is_full,
             is_rest_measured: is_full || is_idle,
         });
@@ -117,6 +126,8 @@ struct Portion {
 }
 
 impl Portion {
+    const NONE: Portion = Portion { whole: 0, shared: 0, before: (0, 0) };
+
     /// Takes as much of `left` as the samples stand for.
     fn new(samples: impl Iterator<Item = u64>, left: &mut u64) -> Portion {
         let whole = samples.fold(0, u64::saturating_add);
@@ -204,7 +215,15 @@ mod tests {
     fn code_that_can_run_is_ready_while_it_does_not_run() {
         let (parts, left) = divided([100, 30, 60], &[(Runs, 60), (Unknown, 40)]);
         assert_eq!((parts[0].ran, parts[0].ready, parts[0].waited), (20, 40, 0));
-        assert_eq!((parts[1].ran, parts[1].waited, left), (10, 30, 0));
+        assert_eq!((parts[1].ran, left), (10, 0));
+    }
+
+    #[test]
+    fn native_calls_are_ready_as_far_as_managed_code_leaves_such_time() {
+        let (parts, _) = divided([100, 20, 60], &[(Unknown, 50), (Unknown, 50)]);
+        assert!(parts.iter().all(|it| (it.ran, it.ready, it.waited) == (10, 30, 10)), "{parts:?}");
+        let (parts, _) = divided([100, 30, 60], &[(Runs, 60), (Unknown, 40)]);
+        assert_eq!((parts[1].ran, parts[1].ready, parts[1].waited), (10, 20, 10));
     }
 
     proptest! {
@@ -228,8 +247,11 @@ mod tests {
             let of = |class| parts.iter().zip(&samples).filter(move |it| it.1.0 == class);
             let is_full = Elapsed { nanos, ran, ready }.is_full();
             let got = |class| of(class).map(|it| it.0.ran).sum::<u64>();
-            let waited = of(Unknown).map(|it| it.0.waited).sum::<u64>();
-            prop_assert!(is_full || got(Waits) == 0 || waited == 0);
+            let not_run = of(Unknown).map(|it| it.0.ready + it.0.waited).sum::<u64>();
+            prop_assert!(is_full || got(Waits) == 0 || not_run == 0);
+            let managed = of(Runs).map(|it| it.0.ready).sum::<u64>();
+            let unknown = of(Unknown).map(|it| it.0.ready).sum::<u64>();
+            prop_assert!(unknown == 0 || managed + unknown <= ready);
             prop_assert!(is_full || left == 0 || of(Waits).all(|it| it.0.waited == 0));
         }
 
