@@ -89,15 +89,19 @@ fn providers_that_sent_nothing_are_named_at_the_end_and_when_the_trace_is_shown(
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_stream_with_another_clock_has_no_times_of_threads_and_that_is_said_once() {
+fn a_process_with_another_clock_or_at_tcp_has_no_times_of_threads_and_that_is_said_once() {
     let bytes = trace("net10-linux-x64/all.nettrace.gz");
-    let fakes = [0; 2].map(|_| FakeRuntime::start(streaming(&bytes)).unwrap());
-    for fake in &fakes {
-        let folder = Folder::new();
+    let fakes = [
+        (FakeRuntime::start(streaming(&bytes)), "its clock is not the one of this system"),
+        (FakeRuntime::start_tcp(streaming(&bytes)), "the system does not tell which process it is"),
+    ];
+    for (fake, reason) in fakes {
+        let (fake, folder) = (&fake.unwrap(), Folder::new());
         let args = ["collect", "--duration", "100ms", "-o", "x.nettrace"];
         let run = on(fake, &folder, &args);
-        let text = "no times of threads: its clock is not the one of this system";
-        assert_eq!(run.stderr.matches(text).count(), 1, "{}", run.stderr);
+        let text = format!("no times of threads: {reason}");
+        assert_eq!(run.stderr.matches(&text).count(), 1, "{}", run.stderr);
+        assert_eq!(run.stderr.matches("no times of threads").count(), 1, "{}", run.stderr);
         assert!(!run.stderr.contains("times of threads: read"), "{}", run.stderr);
         assert!(std::fs::read(folder.0.join("x.nettrace")).unwrap() == bytes);
         assert_eq!(folder.names(), ["x.nettrace"]);

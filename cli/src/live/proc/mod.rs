@@ -35,7 +35,11 @@ impl ProcText {
             }
             let room = self.bytes.get_mut(end..).unwrap_or_default();
             match file.read_at(room, end as u64) {
-                Ok(0) => break,
+                // A second read would only say that this was all.
+                Ok(count) if count < room.len() => {
+                    end += count;
+                    break;
+                }
                 Ok(count) => end += count.min(room.len()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),

@@ -82,10 +82,15 @@ impl Groups {
         Groups { levels: levels.collect() }
     }
 
-    /// Pushes a row for each group that has changed.
-    pub(super) fn read(&mut self, text: &mut ProcText, rows: &mut Vec<Row>) {
+    /// Pushes a row for each group that has changed. Limits, which hardly ever change, are read if
+    /// `has_limits`, and the first time.
+    pub(super) fn read(&mut self, text: &mut ProcText, has_limits: bool, rows: &mut Vec<Row>) {
         for level in &mut self.levels {
-            let limits = level.read(text);
+            let mut limits = level.limits.clone();
+            level.read_throttling(text, &mut limits);
+            if has_limits || !level.is_written {
+                level.read_limits(&mut limits);
+            }
             if !level.is_written || limits != level.limits {
                 level.is_written = true;
                 level.limits = limits.clone();
@@ -168,15 +173,7 @@ impl Mount {
 }
 
 impl Level {
-    fn read(&self, text: &mut ProcText) -> GroupLimits {
-        let GroupLimits { level, version, path, .. } = &self.limits;
-        let known = GroupLimits {
-            level: *level,
-            version: *version,
-            path: path.clone(),
-            ..GroupLimits::default()
-        };
-        let mut limits = known;
+    fn read_throttling(&self, text: &mut ProcText, limits: &mut GroupLimits) {
         if let Some(file) = &self.stat
             && let Ok(text) = text.read(file)
         {
@@ -185,12 +182,15 @@ impl Level {
             let micros = value(&text, "throttled_usec").map(|micros| micros.saturating_mul(1000));
             limits.throttled_ns = micros.or_else(|| value(&text, "throttled_time")).unwrap_or(0);
         }
+    }
+
+    fn read_limits(&self, limits: &mut GroupLimits) {
         let read = |folder: &Option<PathBuf>, name: &str| {
             std::fs::read_to_string(folder.as_ref()?.join(name)).ok()
         };
         let number =
             |folder: &Option<PathBuf>, name: &str| read(folder, name)?.trim().parse::<u64>().ok();
-        if *version == 2 {
+        if limits.version == 2 {
             let max = read(&self.processor, "cpu.max").unwrap_or_default();
             let mut max = max.split_whitespace();
             let mut micros = || max.next()?.parse::<u64>().ok();
@@ -211,7 +211,6 @@ impl Level {
             let control = read(&self.memory, "memory.oom_control").unwrap_or_default();
             limits.oom_kills = value(&control, "oom_kill").unwrap_or(0);
         }
-        limits
     }
 }
 

@@ -6,6 +6,7 @@
 //! delays a recording. Only Linux has readings; a second stream of other systems only says how the
 //! recording ended.
 
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has readings"))]
 mod clock_file;
 #[cfg(target_os = "linux")]
 mod groups;
@@ -19,6 +20,7 @@ mod reader;
 mod recorded_tests;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has readings"))]
 pub(crate) mod rows;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has readings"))]
 mod stream;
 #[cfg(target_os = "linux")]
 mod system;
@@ -36,6 +38,7 @@ use std::time::Duration;
 
 /// Session of a process that is read.
 #[derive(Debug)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has readings"))]
 pub(crate) struct ReadSession {
     /// Process at the other end of the session; `None` if the system does not tell.
     pub(crate) pid: Option<u32>,

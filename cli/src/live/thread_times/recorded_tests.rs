@@ -29,6 +29,7 @@ impl Tree {
     fn thread(&self, id: u64, name: &str, ran: u64, ticks: u64, faults: u64) {
         let folder = format!("proc/7/task/{id}");
         self.write(&format!("{folder}/schedstat"), &format!("{ran} 5 6\n"));
+        self.write(&format!("{folder}/comm"), &format!("{name}\n"));
         self.write(&format!("{folder}/stat"), &stat(id, name, 'S', (faults, ticks), (2, 300)));
     }
 
