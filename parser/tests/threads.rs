@@ -69,6 +69,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Buffered<std::fs::File>,
             catalog::CatalogEvent,
             check::Findings,
+            following::Following,
             check::Severity,
             check::Violation,
             parallel::Options,
