@@ -54,6 +54,19 @@ fn reports_of_samples_count_the_time_that_threads_ran() {
 }
 
 #[test]
+fn the_readings_of_threads_are_a_table() {
+    let (trace, readings) = recorded();
+    let path = file("table.nettrace", &readings.behind(&trace));
+    let folder = format!("{path}.tables");
+    let ran = run(&format!("export parquet {path} -o {folder}"));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let tables = std::fs::read_dir(&folder).unwrap();
+    let names: Vec<String> =
+        tables.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(names.iter().any(|name| name.starts_with("thread_times")), "{names:?}");
+}
+
+#[test]
 fn without_readings_reports_are_as_ever() {
     let (trace, _) = recorded();
     let path = file("bare.nettrace", &trace);

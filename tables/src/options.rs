@@ -3,7 +3,7 @@
 use crate::column::Table;
 use crate::sheet::Sheet;
 use crate::spill::MakeSpill;
-use nettrace_analysis::CutStacks;
+use nettrace_analysis::{CutStacks, ThreadTimes};
 use nettrace_export::EventPattern;
 use std::collections::BTreeSet;
 use std::io;
@@ -17,6 +17,7 @@ pub struct TableOptions {
     wide: Vec<EventPattern>,
     make_spill: MakeSpill,
     cut_stacks: CutStacks,
+    thread_times: Option<ThreadTimes>,
 }
 
 impl TableOptions {
@@ -25,7 +26,14 @@ impl TableOptions {
     pub fn new(tables: &[&'static Table], make_spill: MakeSpill) -> TableOptions {
         let tables = tables.iter().map(|table| table.name).collect();
         let cut_stacks = CutStacks::default();
-        TableOptions { tables, has_payload: true, wide: Vec::new(), make_spill, cut_stacks }
+        TableOptions {
+            tables,
+            has_payload: true,
+            wide: Vec::new(),
+            make_spill,
+            cut_stacks,
+            thread_times: None,
+        }
     }
 
     /// Sets whether the rows of the table of events have payloads.
@@ -46,6 +54,17 @@ impl TableOptions {
     #[must_use]
     pub fn wide(self, wide: Vec<EventPattern>) -> TableOptions {
         TableOptions { wide, ..self }
+    }
+
+    /// Sets the times of the trace's process and its threads, which recordings may have beside the
+    /// events.
+    #[must_use]
+    pub fn thread_times(self, thread_times: Option<ThreadTimes>) -> TableOptions {
+        TableOptions { thread_times, ..self }
+    }
+
+    pub(crate) fn times_of_threads(&self) -> Option<&ThreadTimes> {
+        self.thread_times.as_ref()
     }
 
     pub(crate) fn wide_events(&self) -> (&[EventPattern], &MakeSpill) {

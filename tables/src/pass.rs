@@ -10,14 +10,14 @@ use crate::rows::marks::{Marks, SharedTables, shared_of};
 use crate::rows::{self, RowPrefix};
 use crate::schema::{
     ACTIVITIES, ALLOCATIONS, CONTENTIONS, COUNTERS, EVENTS, EXCEPTIONS, FRAMES, GCS, JIT, LOGS,
-    METHODS, SAMPLES, STACKS, THREADS,
+    METHODS, SAMPLES, STACKS, THREAD_TIMES, THREADS,
 };
 use crate::sheet::Sheet;
 use crate::wide::Wide;
 use nettrace_analysis::report::{
     Counters, Gc, Jit, Logs, Moment, Report, ReportInput, ReportPass, Reports, Resolving,
 };
-use nettrace_analysis::{AnalysisOptions, Kind, Model};
+use nettrace_analysis::{AnalysisOptions, Kind, Model, ThreadTimes};
 use nettrace_parser::{Event, Outcome, Source, TimeOrdered, Trace};
 use std::io::{self, Write};
 
@@ -86,6 +86,7 @@ impl TablePass {
             logs: options.sheet(&LOGS)?.map(|sheet| (Logs::default(), sheet)),
             messages: 0,
             threads: options.sheet(&THREADS)?,
+            times: options.times_of_threads().cloned().zip(options.sheet(&THREAD_TIMES)?),
             stacks: options.sheet(&STACKS)?,
             frames: options.sheet(&FRAMES)?,
             methods: options.sheet(&METHODS)?,
@@ -177,6 +178,7 @@ struct Observers {
     /// Number of log messages that are gathered and not written as rows yet.
     messages: u32,
     threads: Option<Sheet>,
+    times: Option<(ThreadTimes, Sheet)>,
     stacks: Option<Sheet>,
     frames: Option<Sheet>,
     methods: Option<Sheet>,
@@ -269,6 +271,10 @@ impl Reports for Observers {
         if let Some(sheet) = &mut threads {
             rows::write_threads(sheet, model, prefix);
         }
+        let times = self.times.map(|(times, mut sheet)| {
+            rows::thread_times::write_readings(&mut sheet, &times, prefix);
+            sheet
+        });
         let gcs = self.gcs.map(|(report, mut sheet)| {
             rows::gcs::write_collections(&mut sheet, &report.finish(resolved), prefix);
             sheet
@@ -301,6 +307,7 @@ impl Reports for Observers {
             (&COUNTERS, counters),
             (&ACTIVITIES, shared.activities),
             (&LOGS, logs),
+            (&THREAD_TIMES, times),
         ];
         let named = |(table, sheet): (&Table, Option<Sheet>)| {
             Some((table.name.to_owned(), String::new(), sheet?))

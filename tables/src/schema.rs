@@ -292,6 +292,30 @@ pub const THREADS: Table = Table {
     ],
 };
 
+/// Table with a row for each reading of a thread's times.
+pub const THREAD_TIMES: Table = Table {
+    name: "thread_times",
+    about: "One row per reading of a thread: what the operating system counted since the thread's birth. The first reading of a thread that is older than the session has what the thread ran before.",
+    source: "the second stream of a recording, with the times of threads (`collect --thread-times`, Linux)",
+    columns: &[
+        INPUT,
+        column("time", Instant, "when it was read").null("the trace has no start time"),
+        column("time_ns", Whole, "time since the start of the session")
+            .unit("ns")
+            .layout(Layout::Delta),
+        PROCESS,
+        THREAD,
+        column("name", Text, "the thread's latest name").null("not recorded"),
+        column("ran_ns", Whole, "time on a processor since the thread's birth").unit("ns"),
+        column(
+            "ready_ns",
+            Whole,
+            "time in which the thread was ready and had no processor, since its birth",
+        )
+        .unit("ns"),
+    ],
+};
+
 /// Table with a row for each garbage collection.
 pub const GCS: Table = Table {
     name: "gcs",
@@ -604,6 +628,7 @@ pub const TABLES: &[Table] = &[
     COUNTERS,
     ACTIVITIES,
     LOGS,
+    THREAD_TIMES,
 ];
 
 impl Table {

@@ -132,6 +132,7 @@ pub struct Profile {
     /// Sums of the readings of the process, if there are readings.
     processor: Option<ProcessorSums>,
     /// How the time of samples is divided, if there are readings.
+    #[cfg(feature = "page")]
     divided: DividedTimes<(ThreadHandle, StackHandle, Mode)>,
 }
 
@@ -350,11 +351,14 @@ impl Profile {
         let before = std::mem::take(&mut self.rows);
         self.places.clear();
         self.recent.clear();
-        let (mut of_threads, mut of_stacks) = (DividedTimes::default(), DividedTimes::default());
+        #[cfg(feature = "page")]
+        let mut of_threads = DividedTimes::default();
+        let mut of_stacks = DividedTimes::default();
         for (at, (key, totals)) in before.iter().enumerate() {
             replace(at, key, totals, &mut |new, totals| {
                 self.add_totals(new, &totals);
                 if key.kind == Kind::Cpu {
+                    #[cfg(feature = "page")]
                     of_threads.add((key.thread, key.stack, key.mode), new.mode, totals.weight);
                     of_stacks.add((key.stack, key.mode), new.mode, totals.weight);
                 }
@@ -364,11 +368,15 @@ impl Profile {
             when.divide(&of_stacks);
         }
         self.presence.divide(&of_stacks);
-        self.divided = of_threads;
+        #[cfg(feature = "page")]
+        {
+            self.divided = of_threads;
+        }
     }
 
     /// Returns how the time of CPU samples is divided, by thread, stack and mode of the samples as
     /// they were recorded. Empty without readings.
+    #[cfg(feature = "page")]
     pub(crate) fn divided(&self) -> &DividedTimes<(ThreadHandle, StackHandle, Mode)> {
         &self.divided
     }

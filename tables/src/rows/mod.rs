@@ -11,6 +11,7 @@ pub(crate) mod jit;
 pub(crate) mod json;
 pub(crate) mod logs;
 pub(crate) mod marks;
+pub(crate) mod thread_times;
 
 use crate::sheet::{Sheet, SheetRow};
 use nettrace_analysis::Model;

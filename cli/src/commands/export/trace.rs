@@ -7,11 +7,11 @@ use crate::args::ReadArgs;
 use crate::failure::{Failure, plain};
 use crate::input::{Ended, Input};
 use crate::progress::Progress;
-use nettrace_analysis::CutStacks;
 use nettrace_analysis::info::{Survey, TraceInfo};
+use nettrace_analysis::{CutStacks, ThreadTimes};
 use nettrace_export::EventPattern;
 use nettrace_parser::{Reader, Trace};
-use nettrace_tables::schema::{INPUTS, SAMPLES};
+use nettrace_tables::schema::{INPUTS, SAMPLES, THREAD_TIMES};
 use nettrace_tables::{ContentHash, Destination, InputRow, Table, TableOptions, TablePass};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -142,6 +142,15 @@ impl Exporter<'_> {
         }
     }
 
+    /// Returns the times of threads that a recording has, if they are to be exported.
+    fn thread_times(&self, input: &Named, header: &Trace) -> Option<ThreadTimes> {
+        let is_wanted = self.tables.iter().any(|table| table.name == THREAD_TIMES.name);
+        let is_file = is_wanted && input.name != "-";
+        let limit = self.read.input_limit.0;
+        let second = is_file.then(|| Input::open_second(input.path(), header, limit)).flatten();
+        ThreadTimes::read(&mut second?).ok()
+    }
+
     /// Removes the row of an earlier export that could not read this input.
     fn forget_failures(&self, input: &Named) {
         // Standard input is a different input each time.
@@ -163,6 +172,7 @@ impl Exporter<'_> {
         let options = TableOptions::new(self.tables, self.dataset.make_spill());
         let wide = self.wide.iter().map(|event| EventPattern::new(event)).collect();
         let options = options.payload(self.has_payload).wide(wide).cut_stacks(self.cut_stacks);
+        let options = options.thread_times(self.thread_times(input, &header));
         let made = TablePass::new(hashed.hash.input_id(), &options);
         let mut pass = made.map_err(|error| self.unwritten(&error))?;
         let read = events.for_each(|event| {
