@@ -176,6 +176,20 @@ mod with_shared {
         assert_eq!(spans.spans_of("GET /nothing"), None);
     }
 
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn a_thread_that_waits_for_work_while_a_request_awaits_waits_for_no_request() {
+        let spans = spans("net11-full");
+        // Each of 5 requests awaits a call for 200 ms; its thread is back in the pool meanwhile.
+        let checkout = time("net11-full", &spans, "GET /checkout");
+        assert!(checkout.requests.parts.await_ns > 5 * 190_000_000, "{checkout:?}");
+        assert_eq!((checkout.waiting.as_slice(), checkout.waiting_ns), (&[][..], 0));
+        assert!(checkout.running_ns > 0, "{checkout:?}");
+        let top = top("net11-full", &spans, &[ThreadState::Waiting]);
+        let row = top.endpoints.iter().find(|row| row.endpoint.as_deref() == Some("GET /checkout"));
+        assert!(row.is_none_or(|row| row.samples == 0), "{row:?}");
+    }
+
     /// Asserts that the samples of an endpoint take the time of its requests in which threads worked.
     fn assert_parts(time: &EndpointTimeReport) {
         let parts = &time.requests.parts;

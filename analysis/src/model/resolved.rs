@@ -114,6 +114,8 @@ impl<'m> Resolved<'m> {
         let mut shared: NumberMap<usize, FramesPlace> = NumberMap::default();
         for stack in stacks.handles() {
             let mut row = resolver.resolve_stack(stack, &mut frames);
+            // The last activity of an idle thread stays in the spans until the thread has another.
+            row.passes &= filter.spans.is_none() || !row.is_idle();
             let at = stacks.shared_place(stack);
             let before = at.and_then(|at| shared.get(&at)).copied();
             let before = before.filter(|before| kept.get(*before) == frames);
@@ -425,6 +427,13 @@ impl<'m> Resolved<'m> {
     /// Returns whether a sample is of a pool worker that has no work and spins before it sleeps.
     pub(crate) fn spins_idly(&self, stack: StackHandle, mode: Mode) -> bool {
         mode == Mode::Managed && self.leaf(stack).is_idle_worker
+    }
+
+    /// Returns the endpoint of the request that a thread with this stack works for. A thread that
+    /// waits for work has none, though its last activity was that of a request.
+    pub(crate) fn served_by(&self, stack: StackHandle, endpoint: Option<u32>) -> Option<u32> {
+        let row = self.stacks.get(stack.index());
+        endpoint.filter(|_| !row.is_some_and(ResolvedStack::is_idle))
     }
 
     /// Returns whether the sampler of a sample's process does not tell managed from native code, and

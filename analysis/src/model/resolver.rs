@@ -61,6 +61,12 @@ impl ResolvedStack {
         wait_for: None,
         passes: false,
     };
+
+    /// Returns whether a thread with this stack waits for work.
+    pub(super) fn is_idle(&self) -> bool {
+        let waits_for_work = self.wait_for == Some(WaitFor::Work) && self.leaf.is_known_wait();
+        waits_for_work || self.leaf.is_idle_worker
+    }
 }
 
 /// Finds the frames for addresses and methods. Equal frames are kept only once.

@@ -534,7 +534,8 @@ fn write_samples(
     let mut about = json!({ "name": kind.name(), "unit": kind.unit(), "labels": labels });
     let endpoint = |row: &SampleRow| {
         let thread = resolved.model().thread(row.key.thread)?.os_thread_id?;
-        served.at(thread, row.nanos).filter(|endpoint| *endpoint != UNKNOWN_ENDPOINT)
+        let endpoint = served.at(thread, row.nanos).filter(|at| *at != UNKNOWN_ENDPOINT);
+        resolved.served_by(row.key.stack, endpoint)
     };
     let endpoints: Vec<Option<u32>> = rows.iter().map(endpoint).collect();
     if endpoints.iter().any(Option::is_some) {

@@ -382,7 +382,7 @@ fn by_endpoint(
     let mut tables: BTreeMap<Option<u32>, (Table, SampleSums)> = BTreeMap::new();
     let mut counted = HashSet::new();
     for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == Kind::Cpu) {
-        let (table, sums) = tables.entry(key.endpoint).or_default();
+        let (table, sums) = tables.entry(resolved.served_by(key.stack, key.endpoint)).or_default();
         if let Some(frames) = sums.add(resolved, key, totals) {
             table.add(groups, frames, totals, &mut counted);
         }

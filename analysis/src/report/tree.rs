@@ -164,7 +164,8 @@ impl CallTree {
         };
         // Returns the frames of a stack from the root of the tree on.
         let path = |key: &ProfileKey, frames: &'_ [FrameHandle]| -> Option<Vec<Call>> {
-            let endpoint = key.endpoint.map_or(NO_ENDPOINT, TextHandle);
+            let endpoint = resolved.served_by(key.stack, key.endpoint);
+            let endpoint = endpoint.map_or(NO_ENDPOINT, TextHandle);
             let endpoint = options.is_by_endpoint.then_some(Call::Label(Kind::Cpu, endpoint));
             let calls: Vec<Call> = match options.is_callers {
                 true => {
