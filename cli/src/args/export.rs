@@ -12,7 +12,7 @@ reason, and the exit code is 3. `docs/tables.md` describes the tables, `docs/fle
 how to query them with DuckDB and Spark.
 
 Tables: inputs, events, samples, stacks, frames, methods, threads, gcs, allocations, exceptions, contentions, jit, \
-counters, activities, logs. `inputs` is always written.
+counters, activities, logs, thread_times. `inputs` is always written.
 
 Expressions of --partition-by NAME=EXPR, of the trace's path, header or process:
   dir, dir:2        the folder that the trace is in; the one above that

@@ -33,17 +33,32 @@ const MAX_BEFORE_SESSION_NANOS: i64 = 1_000_000_000;
 /// recorded.
 ///
 /// ```
-/// use nettrace_analysis::ThreadTimes;
+/// use nettrace_analysis::{Analysis, AnalysisOptions, ThreadTimes, TopN, TopNOptions};
 /// use nettrace_parser::Reader;
-/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-/// // The bytes of the second stream of a recording.
-/// let times = ThreadTimes::read(&mut Reader::from_slice(&bytes))?;
-/// for thread in &times.threads {
-///     let ran_ns = thread.readings.last().map_or(0, |reading| reading.ran_ns);
-///     println!("{} {}: {ran_ns} ns", thread.thread_id, thread.name);
+/// use nettrace_parser::following::Following;
+/// use std::sync::Arc;
+/// # let synth = nettrace_testdata::synth::tiny_v4().bytes;
+/// # let readings = nettrace_testdata::Readings::new(&nettrace_testdata::synth::Session::new(
+/// #     nettrace_testdata::synth::Version::V4,
+/// # ));
+/// # let file = readings.behind(&synth);
+/// let mut options = AnalysisOptions::default();
+/// if let Some(following) = Following::in_slice(&file) {
+///     let times = ThreadTimes::read(&mut Reader::from_slice(following.bytes(&file)))?;
+///     for thread in &times.threads {
+///         let ran_ns = thread.readings.last().map_or(0, |reading| reading.ran_ns);
+///         println!("{} {}: {ran_ns} ns", thread.thread_id, thread.name);
+///     }
+///     options.thread_times = Some(Arc::new(times));
 /// }
-/// # assert!(times.threads.is_empty());
-/// # Ok::<(), nettrace_parser::Error>(())
+/// # assert!(options.thread_times.is_some());
+/// let mut analysis = Analysis::new(options);
+/// let outcome = analysis.read(&mut Reader::from_slice(&file).time_ordered())?;
+/// assert!(outcome.is_complete);
+/// let finished = analysis.finish()?;
+/// let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
+/// println!("{:?}", top.processor_time);
+/// # Ok::<(), nettrace_analysis::AnalysisError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
