@@ -425,3 +425,89 @@ fn split(
 fn add_to(sum: &mut u64, nanos: u64) {
     *sum = sum.saturating_add(nanos);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ProcessTotal, ThreadReading, TimedThread};
+    use super::*;
+    use proptest::prelude::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn key_of(stack: u32, mode: Mode) -> ProfileKey {
+        let stack = StackHandle(stack);
+        ProfileKey { mode, ..key(ThreadHandle(0), stack) }
+    }
+
+    /// Returns the sums of all rows that ran, and of all others, and the number of samples. Samples of
+    /// thread 7 stand for a millisecond each, from 0 on; `rows` are their stacks and modes. Readings
+    /// are the times that the thread ran in each interval of `interval_ms`.
+    fn measured(
+        rows: impl Iterator<Item = (u32, Mode)>,
+        interval_ms: u64,
+        ran_ms: &[u64],
+    ) -> ([u64; 2], u64) {
+        let mut thread = TimedThread { born_nanos: Some(0), ..TimedThread::new(7) };
+        let (mut at, mut ran) = (0, 0);
+        for ran_here in ran_ms {
+            at += interval_ms * MS;
+            ran += ran_here * MS;
+            let nanos = i64::try_from(at).unwrap();
+            thread.readings.push(ThreadReading { nanos, ran_ns: ran, ready_ns: 0 });
+        }
+        let nanos = i64::try_from(at).unwrap();
+        let process = vec![ProcessTotal { nanos, user_ns: ran, ..ProcessTotal::default() }];
+        let times = ThreadTimes { threads: vec![thread], process, ..ThreadTimes::default() };
+        let mut model = Model::default();
+        let thread = model.count_events(None, Some(7), 0);
+        let (mut profile, mut gathered) = (Profile::default(), GatheredSamples::new(&times));
+        for (at, (stack, mode)) in (0..).zip(rows) {
+            let nanos = at * 1_000_000;
+            let row = profile.add_totals(key_of(stack, mode), &Totals::at(nanos, 1, MS));
+            gathered.add(thread, Some(7), RowPlace { row, is_selected: true }, nanos, MS);
+        }
+        measure(&mut profile, gathered, &times, &mut model, &Filter::default());
+        let resolved = Resolved::new(
+            &model,
+            &profile,
+            NameOptions::default(),
+            &Folding::default(),
+            &Filter::default(),
+        );
+        let (mut sums, mut samples) = ([0; 2], 0);
+        for (key, totals) in profile.rows() {
+            sums[usize::from(resolved.running(key.stack, key.mode).is_none())] += totals.weight;
+            samples += totals.samples;
+        }
+        (sums, samples)
+    }
+
+    #[test]
+    fn intervals_beyond_the_bound_are_divided_as_one() {
+        // Six rows in each interval: more than are kept.
+        let modes = [Mode::Managed, Mode::External];
+        let rows = (0..1_200_000).map(|at: u32| (at % 6, modes[(at % 2) as usize]));
+        let ran = vec![3; 200_000];
+        let ([ran, others], samples) = measured(rows, 6, &ran);
+        assert_eq!((ran / MS, others / MS, samples), (600_000, 600_000, 1_200_000));
+    }
+
+    proptest! {
+        #[test]
+        fn rows_add_up_to_what_the_process_ran(
+            rows in prop::collection::vec((0..4_u32, 0..3_usize), 0..300),
+            ran in prop::collection::vec(0..=10_u64, 1..40),
+        ) {
+            let modes = [Mode::Managed, Mode::External, Mode::Blocked];
+            let count = rows.len() as u64;
+            let rows = rows.into_iter().map(|(stack, mode)| (stack, modes[mode]));
+            let ([all, others], samples) = measured(rows, 10, &ran);
+            let process = ran.iter().sum::<u64>() * MS;
+            // Samples after the last reading are as they were.
+            let late = (count * MS).saturating_sub(ran.len() as u64 * 10 * MS);
+            prop_assert!((process..=process + late).contains(&all), "{all} {process} {late}");
+            prop_assert!(all + others >= count * MS);
+            prop_assert_eq!(samples, count);
+        }
+    }
+}
