@@ -94,7 +94,7 @@ impl Following {
     }
 
     /// Returns the place that a trailer at offset `end` states, if a first stream can be before it.
-    fn from_trailer(trailer: &[u8; TRAILER_BYTES], end: u64) -> Option<Following> {
+    pub(crate) fn from_trailer(trailer: &[u8; TRAILER_BYTES], end: u64) -> Option<Following> {
         let len = bytes::first::<u64>(trailer)?;
         let start = end.checked_sub(len).filter(|start| *start > 0)?;
         (trailer.ends_with(&MARK) && len >= MAGIC.len() as u64).then_some(Following { start, len })

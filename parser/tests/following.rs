@@ -3,9 +3,10 @@
 use nettrace_parser::check::Findings;
 use nettrace_parser::following::Following;
 use nettrace_parser::parallel::{self, Options, Region};
-use nettrace_parser::{Buffered, Limits, Outcome, PositionedFile, Reader, Source, Whole};
+use nettrace_parser::{Buffered, Class, Limits, Outcome, PositionedFile, Reader, Source, Whole};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Version, tiny_v4, tiny_v6};
+use std::io::Read;
 use std::ops::ControlFlow;
 
 fn joined(first: &[u8], second: &[u8]) -> Vec<u8> {
@@ -173,8 +174,46 @@ fn several_threads_end_where_the_second_stream_begins() {
     }
 }
 
+/// A source that delivers few bytes at a time.
+struct Slow<'d>(&'d [u8], usize);
+
+impl Read for Slow<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = buffer.len().min(self.1);
+        self.0.read(&mut buffer[..count])
+    }
+}
+
 #[test]
-fn a_source_that_cannot_look_at_the_end_knows_of_no_second_stream() {
-    let file = joined(&tiny_v4().bytes, &tiny_v6().bytes);
-    assert_eq!(Buffered::at_rest(&file[..]).following(), None);
+fn a_source_that_cannot_look_at_the_end_has_no_note_if_a_second_stream_is_all_that_comes() {
+    for first in &[tiny_v4().bytes, tiny_v6().bytes] {
+        let file = joined(first, &tiny_v4().bytes);
+        assert_eq!(Buffered::at_rest(&file[..]).following(), None);
+        for step in [1, 7, 100_000] {
+            let check = |bytes: &[u8]| {
+                let mut reader = Reader::from_read(Slow(bytes, step));
+                Findings::from_reader(&mut reader).unwrap()
+            };
+            assert_eq!(check(&file), check(first));
+            let has_note =
+                |bytes: &[u8]| check(bytes).counts().any(|count| count == ("trailing_bytes", 1));
+            assert!(has_note(&[&file[..], b"x"].concat()));
+            assert!(has_note(&file[..file.len() - 1]));
+            assert!(has_note(&[&first[..], b"\0", &file[first.len()..]].concat()));
+            assert!(has_note(&[&first[..], &Following::trailer(0)].concat()));
+        }
+    }
+}
+
+#[test]
+fn a_long_second_stream_has_no_note_if_the_limit_lets_all_of_it_be_seen() {
+    let first = tiny_v4().bytes;
+    let second = [&tiny_v4().bytes[..], &vec![0; 3 << 20]].concat();
+    let file = joined(&first, &second);
+    for (tail_bytes, notes) in [(1 << 20, 1), (8 << 20, 0)] {
+        let limits = Limits { tail_bytes, ..Limits::default() };
+        let mut reader = Reader::with_limits(Buffered::at_rest(&file[..]), limits);
+        reader.for_each(|_| {}).unwrap();
+        assert_eq!(reader.damage().count(Class::Note), notes);
+    }
 }

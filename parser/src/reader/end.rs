@@ -4,6 +4,7 @@ use super::machine::Reader;
 use super::phase::{Phase, STRIDE, Step, Tail};
 use crate::damage::Class;
 use crate::error::{Error, Fault};
+use crate::following::{Following, TRAILER_BYTES};
 use crate::format::fastserial::{self, FOUND_HEADER};
 use crate::format::v6;
 use crate::resync::v6::LOOK_BACK;
@@ -60,8 +61,10 @@ impl<S: Source> Reader<S> {
         let Tail { mark, from, at, mut is_searched } = tail;
         // The bytes around the mark are kept, because they may belong to a block.
         let is_near = at.saturating_sub(from) <= GROWN_BYTES;
-        let needed =
-            if is_near && self.state.is_v6() { mark.saturating_sub(LOOK_BACK) } else { at };
+        let needed = match is_near && self.state.is_v6() {
+            true => mark.saturating_sub(LOOK_BACK),
+            false => at.saturating_sub(TRAILER_BYTES as u64),
+        };
         self.source.release(self.keep_from.map_or(needed, |keep| keep.min(needed)));
         let is_more =
             self.request(at.saturating_add(STRIDE).saturating_add(FOUND_HEADER as u64))?;
@@ -123,7 +126,7 @@ impl<S: Source> Reader<S> {
             self.phase = Phase::Tail(tail);
             return Step::Passed;
         }
-        if passed > 0 {
+        if passed > 0 && !self.is_second_stream(tail) {
             let fault = match self.window_from(at) {
                 [] => Fault::TrailingBytes(passed),
                 _ => Fault::MoreTrailingBytes(passed),
@@ -135,6 +138,15 @@ impl<S: Source> Reader<S> {
         }
         self.phase = Phase::End;
         Step::Passed
+    }
+
+    /// Returns whether the bytes after the end mark are a second stream and the length by which
+    /// it is found, and nothing else.
+    fn is_second_stream(&self, tail: Tail) -> bool {
+        let trailer_at = tail.at.saturating_sub(TRAILER_BYTES as u64);
+        let trailer = <&[u8; TRAILER_BYTES]>::try_from(self.window_from(trailer_at)).ok();
+        let following = trailer.and_then(|trailer| Following::from_trailer(trailer, trailer_at));
+        !tail.is_searched && following.is_some_and(|following| following.start == tail.from)
     }
 
     /// Continues at `position`, where an object or a version 6 block begins, after something that
