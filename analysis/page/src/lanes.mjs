@@ -21,7 +21,7 @@ const THREADS = 8;
 export function threadLanes(trace) {
   const [times, weights, threads, state] = columnsOf(trace, 'cpu', ['t', 'weight', 'thread', 'state']);
   const ran = new Map();
-  eachSample(trace, 'cpu', {}, (row, weight) => ran.set(threads[row], (ran.get(threads[row]) || 0) + (state[row] === 2 ? 0 : weight)));
+  eachSample(trace, 'cpu', {}, (row, weight) => ran.set(threads[row], (ran.get(threads[row]) || 0) + (state[row] < 2 ? weight : 0)));
   const busiest = [...ran]
     .sort((a, b) => b[1] - a[1])
     .slice(0, THREADS)

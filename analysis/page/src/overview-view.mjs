@@ -131,7 +131,7 @@ function spark(trace, extent, about, place) {
   if (!data) return null;
   const [times, weights, lasts] = data;
   const state = about === 'hottest_method' ? trace.column('cpu.state') : [];
-  const sums = bins(times, weights, extent, 60, { lasts, wanted: state.length ? (row) => state[row] !== 2 : null });
+  const sums = bins(times, weights, extent, 60, { lasts, wanted: state.length ? (row) => state[row] < 2 : null });
   const most = maxOf(sums);
   if (!(most > 0)) return null;
   const canvas = el('canvas', { class: 'spark', role: 'img', 'aria-label': 'over the time of the trace' });
@@ -210,7 +210,7 @@ function idleEnds(trace, extent) {
   const times = trace.column('cpu.t');
   const state = trace.column('cpu.state');
   if (!times.length) return null;
-  const sums = bins(times, trace.column('cpu.weight'), extent, 100, { lasts: true, wanted: (row) => state[row] !== 2 });
+  const sums = bins(times, trace.column('cpu.weight'), extent, 100, { lasts: true, wanted: (row) => state[row] < 2 });
   const mean = sums.reduce((all, sum) => all + sum, 0) / sums.length;
   const isActive = (sum) => sum > mean * 0.05;
   const first = sums.findIndex(isActive);

@@ -34,7 +34,7 @@ export function endpointNumber(trace, name) {
 }
 
 // The states of sampled threads: 0 for managed code, 1 for native code, 2 for waits.
-export const STATES = { running: [0, 1], managed: [0], native: [1], waiting: [2], all: [0, 1, 2] };
+export const STATES = { running: [0, 1], managed: [0], native: [1], waiting: [2], ready: [3], all: [0, 1, 2, 3] };
 
 // Calls `visit(row, weight, samples)` for each sample of a kind. `states` is a name in `STATES`, and applies to kinds with states.
 // With `endpoint`, only samples of threads that worked for requests to the endpoint with this number count.

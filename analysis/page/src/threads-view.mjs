@@ -31,7 +31,7 @@ export function threadsView(trace, route, range, extent, go) {
     ...row,
     index,
     events: range ? (counts.threads.get(index) ?? 0) : row.events,
-    states: [0, 0, 0],
+    states: [0, 0, 0, 0],
     samples: 0,
   }));
   const sampled = new Map();
@@ -77,7 +77,7 @@ export function threadsView(trace, route, range, extent, go) {
           const from = (times[row] - shown.from) * scale;
           const to = Math.min(from + Math.max(0.6, weights[row] * scale), width - left);
           for (let bin = Math.max(0, Math.floor(from)); bin < to; bin += 1)
-            bins[bin * 3 + state[row]] += Math.min(to, bin + 1) - Math.max(from, bin);
+            bins[bin * 3 + Math.min(state[row], 2)] += Math.min(to, bin + 1) - Math.max(from, bin);
         }
         for (let bin = 0; bin * 3 < bins.length; bin += 1) {
           const sums = bins.subarray(bin * 3, bin * 3 + 3);

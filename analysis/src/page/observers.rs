@@ -349,13 +349,14 @@ impl Page {
     }
 }
 
-/// Returns the page's number for the state of a sample: 0 managed, 1 native, 2 waiting. A thread
-/// that takes a lock counts as managed, because it spins in managed code.
+/// Returns the page's number for the state of a sample: 0 managed, 1 native, 2 waiting, 3 ready. A
+/// thread that takes a lock counts as managed, because it spins in managed code.
 fn state_number(state: ThreadState) -> u64 {
     match state {
         ThreadState::Managed | ThreadState::TakingLock => 0,
         ThreadState::Native => 1,
-        ThreadState::Waiting | ThreadState::Ready => 2,
+        ThreadState::Waiting => 2,
+        ThreadState::Ready => 3,
     }
 }
 
