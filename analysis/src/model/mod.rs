@@ -107,6 +107,8 @@ pub use names_so_far::NamesSoFar;
 use native_images::NativeImages;
 pub use pattern::Pattern;
 pub use perf_map::perf_map;
+#[cfg(feature = "page")]
+pub(crate) use profile::DividedPart;
 pub use profile::{Profile, ProfileKey, Totals};
 pub(crate) use public_call::public_call;
 pub(crate) use recording::{is_for_recording, is_recording};
@@ -130,12 +132,12 @@ pub use symbol_file::{SymbolFile, SymbolFileError};
 pub(crate) use texts::Texts;
 pub(crate) use thread_spans::UNKNOWN_ENDPOINT;
 pub use thread_spans::{EndpointSpans, ThreadSpan, ThreadSpans};
+#[cfg(feature = "page")]
+pub(crate) use thread_times::scaled;
 pub(crate) use thread_times::{GatheredSamples, RowPlace, counter_marks, measure};
 pub use thread_times::{
     GroupLimits, MachineTotal, ProcessTotal, RecordingEnd, ThreadReading, ThreadTimes, TimedThread,
 };
-#[cfg(feature = "page")]
-pub(crate) use thread_times::{nearest, scaled};
 pub use threads::Thread;
 use threads::ThreadTable;
 pub(crate) use timeline::{Piece, Timeline, TimelineRun};

@@ -117,7 +117,7 @@ impl Presence {
         let mut rows: NumberMap<(StackHandle, Mode), Vec<CellRange>> = NumberMap::default();
         for ((stack, mode), ranges) in std::mem::take(&mut self.rows) {
             let parts = divided.parts(&(stack, mode)).iter();
-            let longest = parts.max_by_key(|(_, nanos)| *nanos).map_or(mode, |(mode, _)| *mode);
+            let longest = parts.max_by_key(|part| part.nanos).map_or(mode, |part| part.mode);
             rows.entry((stack, longest)).or_default().extend(ranges);
         }
         self.rows = rows;

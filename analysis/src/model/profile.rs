@@ -136,10 +136,18 @@ pub struct Profile {
     divided: DividedTimes<(ThreadHandle, StackHandle, Mode)>,
 }
 
-/// Modes among which the time of samples is divided, each with its time in nanoseconds, by what the
-/// samples have in common.
+/// Parts among which the time of samples is divided, by what the samples have in common.
 #[derive(Debug, Clone)]
-pub(crate) struct DividedTimes<K>(NumberMap<K, Vec<(Mode, u64)>>);
+pub(crate) struct DividedTimes<K>(NumberMap<K, Vec<DividedPart>>);
+
+/// Part of the time of samples, in one mode.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DividedPart {
+    pub(crate) mode: Mode,
+    pub(crate) nanos: u64,
+    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
+    pub(crate) samples: u64,
+}
 
 impl<K> Default for DividedTimes<K> {
     fn default() -> Self {
@@ -148,16 +156,20 @@ impl<K> Default for DividedTimes<K> {
 }
 
 impl<K: Copy + Eq + Hash> DividedTimes<K> {
-    fn add(&mut self, key: K, mode: Mode, nanos: u64) {
+    fn add(&mut self, key: K, mode: Mode, totals: &Totals) {
         let parts = self.0.entry(key).or_default();
-        match parts.iter_mut().find(|(known, _)| *known == mode) {
-            Some((_, sum)) => *sum = sum.saturating_add(nanos),
-            None => parts.push((mode, nanos)),
+        let Totals { weight: nanos, samples, .. } = *totals;
+        match parts.iter_mut().find(|known| known.mode == mode) {
+            Some(sum) => {
+                sum.nanos = sum.nanos.saturating_add(nanos);
+                sum.samples = sum.samples.saturating_add(samples);
+            }
+            None => parts.push(DividedPart { mode, nanos, samples }),
         }
     }
 
     /// Returns the parts of the samples with a key; none if they are not divided.
-    pub(crate) fn parts(&self, key: &K) -> &[(Mode, u64)] {
+    pub(crate) fn parts(&self, key: &K) -> &[DividedPart] {
         self.0.get(key).map_or(&[], Vec::as_slice)
     }
 }
@@ -359,8 +371,8 @@ impl Profile {
                 self.add_totals(new, &totals);
                 if key.kind == Kind::Cpu {
                     #[cfg(feature = "page")]
-                    of_threads.add((key.thread, key.stack, key.mode), new.mode, totals.weight);
-                    of_stacks.add((key.stack, key.mode), new.mode, totals.weight);
+                    of_threads.add((key.thread, key.stack, key.mode), new.mode, &totals);
+                    of_stacks.add((key.stack, key.mode), new.mode, &totals);
                 }
             });
         }

@@ -72,11 +72,11 @@ impl When {
         let mut rows: NumberMap<(StackHandle, Mode), [u64; CELLS]> = NumberMap::default();
         for ((stack, mode), cells) in &self.rows {
             let parts = divided.parts(&(*stack, *mode));
-            let whole = parts.iter().map(|(_, weight)| *weight).fold(0, u64::saturating_add);
-            for (mode, weight) in parts {
-                let sums = rows.entry((*stack, *mode)).or_insert([0; CELLS]);
+            let whole = parts.iter().map(|part| part.nanos).fold(0, u64::saturating_add);
+            for part in parts {
+                let sums = rows.entry((*stack, part.mode)).or_insert([0; CELLS]);
                 for (sum, cell) in sums.iter_mut().zip(cells) {
-                    let part = u128::from(*cell).saturating_mul(u128::from(*weight));
+                    let part = u128::from(*cell).saturating_mul(u128::from(part.nanos));
                     let part = part.checked_div(u128::from(whole)).unwrap_or(0);
                     *sum = sum.saturating_add(u64::try_from(part).unwrap_or(u64::MAX));
                 }

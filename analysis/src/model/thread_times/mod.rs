@@ -20,7 +20,7 @@ pub(crate) use held_back::HeldBack;
 pub(crate) use measured::{Unsampled, measure};
 pub use process::{GroupLimits, MachineTotal, ProcessTotal, RecordingEnd};
 #[cfg(feature = "page")]
-pub(crate) use rule::{nearest, scaled};
+pub(crate) use rule::scaled;
 
 use nettrace_parser::{Error, Reader, Source};
 use stream::StreamState;
