@@ -10,7 +10,8 @@ use crate::document::percent;
 use crate::fact::{Base, Fact, HotCall, MethodCaller, Number, Place, Unit};
 use crate::model::{
     Folding, Frame, FrameHandle, Kind, ProfileKey, Resolved, Running as Certainty, StackHandle,
-    ThreadHandle, Totals, WaitFor, is_for_recording, is_framework, public_call,
+    ThreadHandle, Totals, WaitFor, is_behind_public_call, is_for_recording, is_framework,
+    public_call,
 };
 use crate::report::{ProcessorLimit, is_pool_worker, notable_spinning};
 use std::cmp::Reverse;
@@ -97,8 +98,12 @@ impl Method {
     }
 }
 
-/// Returns whether a frame is a method that only the framework calls, or stands for a native call.
+/// Returns whether a frame is a method that only the framework calls, or stands for a native call,
+/// and no public call is known for it.
 fn is_helper(frame: &Frame) -> bool {
+    if is_behind_public_call(frame) {
+        return false;
+    }
     let type_name = frame.type_name.split('<').next().unwrap_or_default();
     let innermost = type_name.rsplit('.').next().unwrap_or(type_name);
     innermost.contains("Helper")

@@ -110,7 +110,7 @@ pub use perf_map::perf_map;
 #[cfg(feature = "page")]
 pub(crate) use profile::DividedPart;
 pub use profile::{Profile, ProfileKey, Totals};
-pub(crate) use public_call::public_call;
+pub(crate) use public_call::{is_behind_public_call, public_call};
 pub(crate) use recording::{is_for_recording, is_recording};
 pub use resolved::Resolved;
 pub(crate) use role::{Leaf, Role, WaitChain, is_calling, state_of};

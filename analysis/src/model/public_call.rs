@@ -63,6 +63,11 @@ fn behind(frame: &Frame) -> Option<String> {
     Some(if call.ends_with('.') { format!("{call}{method}") } else { (*call).to_owned() })
 }
 
+/// Returns whether a method of the framework is known to stand for a public call of another name.
+pub(crate) fn is_behind_public_call(frame: &Frame) -> bool {
+    behind(frame).is_some()
+}
+
 /// Returns the name of a method as its callers write it: `Regex.IsMatch` for
 /// `System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch(string)`.
 pub(crate) fn public_call(frame: &Frame) -> String {
