@@ -2,6 +2,7 @@
 
 use super::common::{Json, command};
 use super::{Subject, finished, patient, ran, wait_until};
+use nettrace_parser::following::Following;
 use nettrace_testdata::peers::{self, Folder};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -61,7 +62,10 @@ fn what_was_recorded_of_a_process_is_replayed() {
         let run = ran(&patient(&args), &subject.folder);
         assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
         let read = |name: &str| std::fs::read(subject.folder.file(name)).unwrap();
-        assert!(read("x.nettrace") == read("y.nettrace"), ".NET {}", peer.major);
+        // A replayed process is no process, so no times of its threads follow.
+        let x = read("x.nettrace");
+        let end = Following::in_slice(&x).map_or(x.len(), |second| second.start as usize);
+        assert!(x[..end] == read("y.nettrace"), ".NET {}", peer.major);
         peers::signal(replay.id(), "TERM");
         let ended = finished(replay.wait_with_output().unwrap());
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
