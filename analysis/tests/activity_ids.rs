@@ -72,12 +72,17 @@ fn paths_with_numbers_above_255_are_read_and_found() {
     let expected =
         [("Bugs-Act/Session", 0, 1), ("Bugs-Act/Order", 1, 260), ("Bugs-Act/Step", 2, 520)];
     assert!(inside.eq(expected));
-    let one = Activities::default().with_events_of("/#32165/1/1/256/1");
-    let events: Vec<String> =
-        known("ids-above-255", one).events.into_iter().map(|event| event.event).collect();
-    assert_eq!(events, ["Bugs-Act/Step/Start", "Bugs-Act/Step/Stop"]);
-    let order = Activities::default().with_events_of("/#32165/1/1/256");
-    assert_eq!(known("ids-above-255", order).events.len(), 6);
+    // The text of the path, and the GUID as the trace has it.
+    for id in ["/#32165/1/1/256/1", "0000c111-0010-0000-0000-00006b279e59"] {
+        let one = Activities::default().with_events_of(id);
+        let events: Vec<String> =
+            known("ids-above-255", one).events.into_iter().map(|event| event.event).collect();
+        assert_eq!(events, ["Bugs-Act/Step/Start", "Bugs-Act/Step/Stop"], "{id}");
+    }
+    for id in ["/#32165/1/1/256", "0000c111-0000-0000-0000-00001b279e59"] {
+        let order = Activities::default().with_events_of(id);
+        assert_eq!(known("ids-above-255", order).events.len(), 6, "{id}");
+    }
 }
 
 #[test]
@@ -181,5 +186,12 @@ mod with_shared {
             assert_eq!(one.same_id, 19, "{key}");
             assert_eq!(one.steps[0].duration_ns, Some(row.duration_ns), "{key}");
         }
+        // The id as other tools show it, a GUID, means the first request with it.
+        let guid = "00c0431c-0000-0000-0000-000037835d5a";
+        let of_id =
+            |id| reported("net11-full", Http::from(Activities::default().with_events_of(id)));
+        let (one, first) = (of_id(guid), of_id("/#24574/1/67/0"));
+        assert_eq!((one.events.len(), one.same_id), (10, 19));
+        assert_eq!((one.events, one.steps, one.line), (first.events, first.steps, first.line));
     }
 }

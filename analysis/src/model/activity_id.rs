@@ -136,6 +136,8 @@ pub(crate) struct WantedId {
     start: Option<i64>,
     path: Option<WrittenPath>,
     guid: Option<Guid>,
+    /// The path in the GUID, if there may be one.
+    path_of_guid: Option<ActivityPath>,
 }
 
 impl WantedId {
@@ -145,7 +147,8 @@ impl WantedId {
         let (text, start) = key.map_or((text, None), |(id, start)| (id, Some(start)));
         let text = text.trim_end_matches('/').to_ascii_lowercase();
         let (path, guid) = (WrittenPath::from_text(&text), text.parse().ok());
-        WantedId { text, start, path, guid }
+        let path_of_guid = guid.and_then(|guid| ActivityPath::from_guid(guid, None));
+        WantedId { text, start, path, guid, path_of_guid }
     }
 
     /// Returns whether only the activity with one start is wanted.
@@ -161,7 +164,10 @@ impl WantedId {
     /// Returns whether an id is the wanted one.
     pub(crate) fn is(&self, id: &ActivityId) -> bool {
         match id {
-            ActivityId::Path(path) => self.path.as_ref().is_some_and(|wanted| wanted.is(*path)),
+            ActivityId::Path(path) => {
+                self.path.as_ref().is_some_and(|wanted| wanted.is(*path))
+                    || self.path_of_guid == Some(*path)
+            }
             ActivityId::Guid(id) => self.guid == Some(*id),
             _ => id.text(PathForm::Complete).eq_ignore_ascii_case(&self.text),
         }
@@ -170,14 +176,14 @@ impl WantedId {
     /// Returns whether an id is the wanted one, or a path below it.
     pub(crate) fn holds(&self, id: &ActivityId) -> bool {
         match id {
-            ActivityId::Path(path) => self.path.as_ref().is_some_and(|wanted| wanted.holds(*path)),
+            ActivityId::Path(path) => {
+                let is_around = |wanted| path.around().any(|around| around == wanted);
+                self.path.as_ref().is_some_and(|wanted| wanted.holds(*path))
+                    || self.is(id)
+                    || self.path_of_guid.is_some_and(is_around)
+            }
             _ => self.is(id),
         }
-    }
-
-    /// Returns whether a GUID is the wanted one, even if it is a path.
-    pub(crate) fn is_guid(&self, id: Guid) -> bool {
-        self.guid == Some(id)
     }
 }
 

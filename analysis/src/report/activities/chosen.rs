@@ -109,12 +109,11 @@ impl ChosenActivity {
         }
         let wanted = &self.id;
         let own = ActivityId::of_event(event).filter(|id| wanted.holds(id));
-        let guid = || event.activity_id().filter(|id| wanted.is_guid(*id)).map(ActivityId::Guid);
         let reported = || {
             let edge = edge?;
             [&edge.id, &edge.parent].into_iter().flatten().find(|id| wanted.holds(id)).cloned()
         };
-        let Some(id) = own.or_else(guid).or_else(reported) else { return };
+        let Some(id) = own.or_else(reported) else { return };
         if self.events.len() >= MAX_EVENTS {
             increase(&mut self.left_out, 1);
             return;
