@@ -15,8 +15,8 @@ const MIN_THROTTLED_PERCENT: f64 = 10.0;
 const MIN_THROTTLED: u64 = 3;
 /// Weight of the finding that a limit took the processors.
 const THROTTLED_WEIGHT: f64 = 97.0;
-/// Maximum ratio of the time in which threads were ready to the time that others took meanwhile, for
-/// others to be the cause.
+/// Maximum ratio of the time in which threads were ready to the time that others took meanwhile.
+/// Above it, others are not the cause.
 const MAX_READY_TO_TAKEN: u64 = 2;
 
 /// Returns the finding about threads that had no processor, by the readings of the process.

@@ -95,7 +95,7 @@ pub(crate) struct GatheredSamples {
 struct GatheredThread {
     /// Intervals of the thread.
     intervals: Range<usize>,
-    /// ReadInterval of the thread's latest sample.
+    /// Index of the interval with the thread's latest sample.
     at: usize,
     first_nanos: i64,
     /// Rows and times of the samples in that interval, if the thread ran in part.
