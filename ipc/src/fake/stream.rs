@@ -1,7 +1,8 @@
 //! Sessions of the fake runtime. A thread per session writes the stream to the connection.
 
 use super::fault::FaultKind;
-use super::{FakeConfig, SharedFake};
+use super::serve::spoil;
+use super::{FakeConfig, SharedFake, reply};
 use crate::deadlines::Deadline;
 use crate::endpoint::Wire;
 use std::sync::Arc;
@@ -22,20 +23,29 @@ pub(super) struct FakeSession {
 }
 
 impl FakeSession {
+    /// Adds a session to those of the fake and then replies with its id, so that a stop, however
+    /// soon it comes, finds the session.
     pub(super) fn begin(
         shared: &Arc<SharedFake>,
+        id: u64,
         wire: Wire,
         fault: Option<FaultKind>,
-    ) -> std::io::Result<Self> {
+    ) -> std::io::Result<()> {
         let stop = Arc::new(AtomicBool::new(false));
-        let is_beside = shared.config.beside.is_some() && !shared.lock().sessions.is_empty();
+        let mut state = shared.lock();
+        let is_beside = shared.config.beside.is_some() && !state.sessions.is_empty();
         let (own_shared, own_stop, mut own_wire) =
             (Arc::clone(shared), Arc::clone(&stop), wire.try_clone()?);
         let thread =
             std::thread::Builder::new().name("fake-session".to_owned()).spawn(move || {
+                // Waits until the session is known.
+                drop(own_shared.lock());
+                let reply = reply::frame(true, &id.to_le_bytes());
+                spoil(&own_shared, &mut own_wire, reply, fault.clone());
                 write(&own_shared, &own_stop, &mut own_wire, fault.as_ref(), is_beside);
             })?;
-        Ok(FakeSession { stop, wire, thread: Some(thread), is_beside })
+        state.sessions.insert(id, FakeSession { stop, wire, thread: Some(thread), is_beside });
+        Ok(())
     }
 
     /// Writes the rest of the stream and closes the connection, on the server's thread as in a real
