@@ -24,6 +24,9 @@ const MAX_EXIT_WAIT: Duration = Duration::from_millis(500);
 const MAX_HELD_ROWS: usize = 100_000;
 /// Share of the descriptors that this process may open which readings keep open.
 const KEPT_SHARE: u64 = 4;
+/// Minimum number of descriptors that this process may open. With fewer there are no readings,
+/// because a session that is about to be requested or stopped needs the last ones.
+const MIN_DESCRIPTORS: u64 = 64;
 
 /// ReaderOrder to the thread. Numbers are those of recordings.
 #[derive(Debug)]
@@ -65,6 +68,8 @@ struct Reader {
     system: System,
     machine: Machine,
     kept: KeptFiles,
+    /// Reason why no process is read.
+    fault: Option<String>,
     pace: Pace,
     targets: Vec<ReadTarget>,
     rows: Vec<Row>,
@@ -79,10 +84,15 @@ pub(super) fn run(
 ) {
     let system = System::running();
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let limit = limit.unwrap_or(u64::MAX);
+    let fault = (limit < MIN_DESCRIPTORS).then(|| {
+        format!("this process may open {limit} files, and they need {MIN_DESCRIPTORS} (ulimit -n)")
+    });
     let mut reader = Reader {
-        machine: Machine::open(&system),
+        machine: if fault.is_none() { Machine::open(&system) } else { Machine::default() },
         system,
-        kept: KeptFiles(limit.unwrap_or(u64::MAX) / KEPT_SHARE),
+        kept: KeptFiles(limit / KEPT_SHARE),
+        fault,
         pace: Pace::new(interval),
         targets: Vec::new(),
         rows: Vec::new(),
@@ -205,6 +215,10 @@ impl Reader {
     /// Opens the process of a recording, and reads it for the first time.
     fn open(&mut self, target: &mut ReadTarget) {
         let Some(pid) = target.pid else { return };
+        target.fault.clone_from(&self.fault);
+        if target.fault.is_some() {
+            return;
+        }
         match open(&self.system, pid) {
             Ok(process) => target.process = Some(process),
             Err(error) => target.fault = Some(format!("/proc does not show it: {error}")),

@@ -68,7 +68,7 @@ impl System {
 }
 
 /// Reader of what all processors did.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Machine {
     file: Option<File>,
     tick_ns: u64,
