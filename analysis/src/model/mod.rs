@@ -136,7 +136,8 @@ pub use thread_spans::{EndpointSpans, ThreadSpan, ThreadSpans};
 pub(crate) use thread_times::scaled;
 pub(crate) use thread_times::{GatheredSamples, RowPlace, counter_marks, measure};
 pub use thread_times::{
-    GroupLimits, MachineTotal, ProcessTotal, RecordingEnd, ThreadReading, ThreadTimes, TimedThread,
+    GroupLimits, MachineTotal, ProcessTotal, RecordingEnd, ThreadInterval, ThreadReading,
+    ThreadTimes, TimedThread,
 };
 pub use threads::Thread;
 use threads::ThreadTable;

@@ -1,7 +1,7 @@
 //! Counters over time of the process and of the threads that ran longest.
 
-use super::intervals::{ReadInterval, add_intervals};
-use super::{ThreadTimes, TimedThread};
+use super::intervals::add_intervals;
+use super::{ThreadInterval, ThreadTimes, TimedThread};
 use crate::model::{CounterMark, Model, ThreadHandle};
 use std::cmp::Reverse;
 
@@ -20,24 +20,30 @@ pub(crate) fn counter_marks(times: &ThreadTimes, model: &mut Model) -> Vec<Count
     let first = threads.first().map(|thread| Some(thread.thread_id));
     let process = model.count_events(times.process_id, first.unwrap_or(None), 0);
     let totals = times.process.windows(2).filter_map(|pair| match pair {
-        [before, after] => Some(ReadInterval {
-            from: before.nanos,
-            to: after.nanos,
-            ran: after.ran_ns().saturating_sub(before.ran_ns()),
-            ready: 0,
+        [before, after] => Some(ThreadInterval {
+            from_nanos: before.nanos,
+            to_nanos: after.nanos,
+            ran_ns: after.ran_ns().saturating_sub(before.ran_ns()),
+            ..ThreadInterval::default()
         }),
         _ => None,
     });
-    add_marks("processor time".to_owned(), process, totals, |total| total.ran, &mut marks);
+    add_marks("processor time".to_owned(), process, totals, |total| total.ran_ns, &mut marks);
     for thread in threads.into_iter().take(MAX_THREADS) {
         let handle = model.count_events(times.process_id, Some(thread.thread_id), 0);
         let label = model.thread_label(handle);
         let mut intervals = Vec::new();
         add_intervals(thread, i64::MIN, &mut intervals);
         let all = intervals.iter().copied();
-        add_marks(format!("processor time/{label}"), handle, all.clone(), |it| it.ran, &mut marks);
-        if intervals.iter().any(|interval| interval.ready > 0) {
-            add_marks(format!("ready/{label}"), handle, all, |it| it.ready, &mut marks);
+        add_marks(
+            format!("processor time/{label}"),
+            handle,
+            all.clone(),
+            |it| it.ran_ns,
+            &mut marks,
+        );
+        if intervals.iter().any(|interval| interval.ready_ns > 0) {
+            add_marks(format!("ready/{label}"), handle, all, |it| it.ready_ns, &mut marks);
         }
     }
     marks
@@ -47,8 +53,8 @@ pub(crate) fn counter_marks(times: &ThreadTimes, model: &mut Model) -> Vec<Count
 fn add_marks(
     name: String,
     thread: ThreadHandle,
-    intervals: impl Iterator<Item = ReadInterval>,
-    part: impl Fn(&ReadInterval) -> u64,
+    intervals: impl Iterator<Item = ThreadInterval>,
+    part: impl Fn(&ThreadInterval) -> u64,
     marks: &mut Vec<CounterMark>,
 ) {
     let mut end = None;
@@ -59,10 +65,10 @@ fn add_marks(
         nanos,
         value,
     };
-    for interval in intervals.filter(|interval| interval.to > interval.from) {
+    for interval in intervals.filter(|interval| interval.to_nanos > interval.from_nanos) {
         let percent = part(&interval) as f64 * 100.0 / interval.elapsed().nanos as f64;
-        marks.push(mark(interval.from, percent));
-        end = Some(interval.to);
+        marks.push(mark(interval.from_nanos, percent));
+        end = Some(interval.to_nanos);
     }
     marks.extend(end.map(|end| mark(end, 0.0)));
 }

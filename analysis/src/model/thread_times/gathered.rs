@@ -5,8 +5,7 @@
 //! interval keeps the times of its rows; beyond a bound, such intervals of a thread are divided as
 //! one, by proportion.
 
-use super::ThreadTimes;
-use super::intervals::{ReadInterval, add_intervals};
+use super::{ThreadInterval, ThreadTimes};
 use crate::model::hash::NumberMap;
 use crate::model::{Profile, ThreadHandle};
 use std::ops::Range;
@@ -66,7 +65,7 @@ pub(super) struct GatheredRow {
 /// An interval, and the time in it for which samples stand.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SeenInterval {
-    pub(super) interval: ReadInterval,
+    pub(super) interval: ThreadInterval,
     pub(super) seen: u64,
     /// Whether it is divided as one with others of its thread.
     pub(super) is_merged: bool,
@@ -108,26 +107,11 @@ impl GatheredSamples {
             last_total_nanos: times.process.last().map_or(i64::MIN, |total| total.nanos),
             ..GatheredSamples::default()
         };
-        let mut by_id: NumberMap<u64, Vec<usize>> = NumberMap::default();
-        for (place, thread) in times.threads.iter().enumerate() {
-            by_id.entry(thread.thread_id).or_default().push(place);
-        }
-        let mut of_id = Vec::new();
-        for (id, places) in by_id {
-            // A thread that got the id of an earlier one was born after its last reading.
-            let mut not_before = i64::MIN;
-            of_id.clear();
-            for thread in places.iter().filter_map(|place| times.threads.get(*place)) {
-                add_intervals(thread, not_before, &mut of_id);
-                not_before = of_id.last().map_or(not_before, |interval: &ReadInterval| interval.to);
-            }
+        for (id, intervals) in times.intervals() {
             let first = gathered.intervals.len();
-            let seen = |interval: &ReadInterval| SeenInterval {
-                interval: *interval,
-                seen: 0,
-                is_merged: false,
-            };
-            gathered.intervals.extend(of_id.iter().map(seen));
+            let seen = intervals.into_iter();
+            let seen = seen.map(|interval| SeenInterval { interval, seen: 0, is_merged: false });
+            gathered.intervals.extend(seen);
             gathered.of_thread.insert(id, first..gathered.intervals.len());
         }
         gathered
@@ -178,18 +162,18 @@ impl GatheredSamples {
             let Some(SeenInterval { interval, .. }) = found.copied() else {
                 return self.add_unread(row, from, to);
             };
-            if interval.to <= from {
+            if interval.to_nanos <= from {
                 self.close(thread);
                 thread.at = thread.at.saturating_add(1);
                 continue;
             }
-            if from < interval.from {
-                let end = to.min(interval.from);
+            if from < interval.from_nanos {
+                let end = to.min(interval.from_nanos);
                 self.add_unread(row, from, end);
                 from = end;
                 continue;
             }
-            let end = to.min(interval.to);
+            let end = to.min(interval.to_nanos);
             self.add_between(thread, row, end.abs_diff(from));
             from = end;
         }

@@ -2,6 +2,7 @@
 //! machine.
 
 use super::{GroupLimits, MachineTotal, ThreadTimes};
+use std::collections::BTreeMap;
 
 /// What took processors away from a process while it was recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -80,6 +81,27 @@ fn smallest_limit(groups: &[GroupLimits]) -> Option<LimitPeriods> {
         }
     }
     smallest
+}
+
+/// Returns the times between two readings of a control group between which the group was throttled,
+/// in time order and apart from each other.
+pub(super) fn throttled_spans(groups: &[GroupLimits]) -> Vec<(i64, i64)> {
+    let mut before: BTreeMap<u32, &GroupLimits> = BTreeMap::new();
+    let mut spans: Vec<(i64, i64)> = Vec::new();
+    for row in groups {
+        let before = before.insert(row.level, row);
+        let before = before.filter(|it| it.path == row.path && it.throttled < row.throttled);
+        spans.extend(before.map(|before| (before.nanos, row.nanos)));
+    }
+    spans.sort_unstable();
+    spans.dedup_by(|later, earlier| {
+        let meets = later.0 <= earlier.1;
+        if meets {
+            earlier.1 = earlier.1.max(later.1);
+        }
+        meets
+    });
+    spans
 }
 
 #[cfg(test)]

@@ -120,7 +120,7 @@ pub(crate) fn measure(
     };
     let mut left = divide_intervals(&gathered, &mut rows);
     divide_by_thread(&gathered, &mut rows, model, &mut left);
-    let read = gathered.intervals.iter().map(|seen| seen.interval.ran);
+    let read = gathered.intervals.iter().map(|seen| seen.interval.ran_ns);
     let read = read.fold(0, u64::saturating_add);
     let total = total_of(times);
     let unread = total.map(|total| divide_unread(&gathered, &mut rows, total.saturating_sub(read)));
@@ -246,7 +246,7 @@ fn class_of(key: &ProfileKey, resolved: &Resolved<'_>) -> SampleClass {
 /// Divides the intervals in which threads ran in part. Returns the time of each interval that no
 /// sample has.
 fn divide_intervals(gathered: &GatheredSamples, rows: &mut DividedRows) -> Vec<u64> {
-    let mut left: Vec<u64> = gathered.intervals.iter().map(|seen| seen.interval.ran).collect();
+    let mut left: Vec<u64> = gathered.intervals.iter().map(|seen| seen.interval.ran_ns).collect();
     for of in gathered.pieces.chunk_by(|one, other| one.interval == other.interval) {
         let Some(place) = of.first().map(|piece| piece.interval as usize) else { continue };
         let Some(seen) = gathered.intervals.get(place).filter(|seen| !seen.is_merged) else {
@@ -367,16 +367,16 @@ impl RestOf<'_> {
                 continue;
             }
             let of_thread = self.sums.threads.entry(thread).or_default();
-            add_to(&mut of_thread.ran_ns, interval.ran);
-            add_to(&mut of_thread.ready_ns, interval.ready);
+            add_to(&mut of_thread.ran_ns, interval.ran_ns);
+            add_to(&mut of_thread.ready_ns, interval.ready_ns);
             of_thread.is_recording = is_recording && first.is_none();
             if of_thread.is_recording {
-                add_to(&mut self.sums.recording_ns, interval.ran);
+                add_to(&mut self.sums.recording_ns, interval.ran_ns);
                 continue;
             }
             let unsampled = match first {
                 None => Unsampled::NoSamples,
-                Some(first) if interval.from < first => Unsampled::BeforeFirst,
+                Some(first) if interval.from_nanos < first => Unsampled::BeforeFirst,
                 Some(_) => Unsampled::Between,
             };
             add_to(self.rest.entry((unsampled, thread)).or_default(), *left);

@@ -17,6 +17,7 @@ mod stream;
 pub(crate) use counters::counter_marks;
 pub(crate) use gathered::{GatheredSamples, RowPlace};
 pub(crate) use held_back::HeldBack;
+pub use intervals::ThreadInterval;
 pub(crate) use measured::{Unsampled, measure};
 pub use process::{GroupLimits, MachineTotal, ProcessTotal, RecordingEnd};
 #[cfg(feature = "page")]

@@ -7,6 +7,7 @@ use super::{ThreadReading, ThreadTimes, TimedThread};
 use crate::model::hash::NumberMap;
 use crate::model::names::shorten;
 use nettrace_parser::Event;
+use std::collections::BTreeMap;
 
 /// Name of the provider of the events.
 const PROVIDER: &str = "Nettrace-Clock";
@@ -64,8 +65,12 @@ impl StreamState {
                 self.round_nanos = began.unwrap_or(nanos).min(nanos);
             }
             (4, _) => add_total(&mut self.times.machine, MachineTotal::from_event(event, nanos)),
-            (5, _) if self.times.groups.len() < MAX_GROUPS => {
-                self.times.groups.push(GroupLimits::from_event(event, nanos));
+            (5, _) => {
+                let groups = &mut self.times.groups;
+                groups.push(GroupLimits::from_event(event, nanos));
+                if groups.len() >= MAX_GROUPS {
+                    leave_out_every_second(groups, |group| group.level);
+                }
             }
             (6, _) => self.times.ending = Some(RecordingEnd::from_event(event)),
             (7, Some(id)) => self.end(id, nanos),
@@ -130,7 +135,7 @@ impl StreamState {
         self.times
             .threads
             .iter_mut()
-            .for_each(|thread| leave_out_every_second(&mut thread.readings));
+            .for_each(|thread| leave_out_every_second(&mut thread.readings, |_| 0));
         let left = self.times.threads.iter().map(|thread| thread.readings.len());
         self.readings = left.fold(0, usize::saturating_add);
         // Threads with few readings keep them. Without a distance, each reading would merge.
@@ -193,17 +198,26 @@ impl StreamState {
 fn add_total<T>(totals: &mut Vec<T>, total: T) {
     totals.push(total);
     if totals.len() >= MAX_TOTALS {
-        leave_out_every_second(totals);
+        leave_out_every_second(totals, |_| 0);
     }
 }
 
-/// Leaves out every second row, but neither the first nor the last.
-fn leave_out_every_second<T>(rows: &mut Vec<T>) {
-    let last = rows.len().saturating_sub(1);
-    let mut at = 0_usize;
-    rows.retain(|_| {
-        let is_kept = at.is_multiple_of(2) || at == last;
-        at = at.saturating_add(1);
+/// Leaves out every second row of each kind, but neither the first nor the last. `kind`: number of
+/// the kind.
+fn leave_out_every_second<T>(rows: &mut Vec<T>, kind: impl Fn(&T) -> u32) {
+    let mut left: BTreeMap<u32, usize> = BTreeMap::new();
+    for row in rows.iter() {
+        let left = left.entry(kind(row)).or_default();
+        *left = left.saturating_add(1);
+    }
+    let mut is_next_kept: BTreeMap<u32, bool> = BTreeMap::new();
+    rows.retain(|row| {
+        let kind = kind(row);
+        let left = left.entry(kind).or_default();
+        *left = left.saturating_sub(1);
+        let is_next_kept = is_next_kept.entry(kind).or_insert(true);
+        let is_kept = *is_next_kept || *left == 0;
+        *is_next_kept = !*is_next_kept;
         is_kept
     });
 }
@@ -226,5 +240,22 @@ mod tests {
         let times = state.finish();
         let readings = &times.threads[0].readings;
         assert_eq!((readings[0].nanos, readings.last().unwrap().ran_ns), (1, 1_000_000));
+    }
+
+    #[test]
+    fn of_very_many_readings_of_groups_each_level_keeps_its_first_and_its_last() {
+        let level = |level| GroupLimits { level, ..GroupLimits::default() };
+        let mut groups: Vec<GroupLimits> =
+            [0, 1].iter().cycle().map(|it| level(*it)).take(20).collect();
+        for (at, group) in groups.iter_mut().enumerate() {
+            group.periods = at as u64;
+        }
+        leave_out_every_second(&mut groups, |group| group.level);
+        let of_level = |level| {
+            let groups = groups.iter().filter(move |group| group.level == level);
+            groups.map(|group| group.periods).collect::<Vec<_>>()
+        };
+        assert_eq!(of_level(0), [0, 4, 8, 12, 16, 18]);
+        assert_eq!(of_level(1), [1, 5, 9, 13, 17, 19]);
     }
 }
