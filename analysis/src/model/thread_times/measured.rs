@@ -2,7 +2,7 @@
 //! ready, and waited, and adds rows for the processor time that no sample has.
 
 use super::gathered::{GatheredSamples, RowPlace};
-use super::rule::{Elapsed, SampleClass, SampleParts, divide, nearest};
+use super::rule::{Elapsed, Portion, SampleClass, SampleParts, divide, nearest};
 use super::{HeldBack, MAX_BEFORE_SESSION_NANOS, ThreadTimes};
 use crate::model::hash::NumberMap;
 use crate::model::profile::ProcessorSums;
@@ -68,6 +68,12 @@ impl CertainTime {
         if !is_measured {
             self.estimated = self.estimated.saturating_add(nanos);
         }
+    }
+
+    /// Takes time away, first what is estimated.
+    fn take(&mut self, nanos: u64) {
+        self.all = self.all.saturating_sub(nanos);
+        self.estimated = self.estimated.saturating_sub(nanos);
     }
 }
 
@@ -183,10 +189,10 @@ impl DividedRows {
         self.get(row).map_or(SampleClass::Unknown, |row| row.class)
     }
 
-    fn add(&mut self, row: RowPlace, parts: &SampleParts) {
+    fn change(&mut self, row: RowPlace, change: impl FnOnce(&mut RowParts)) {
         let rows = if row.is_selected { &mut self.selected } else { &mut self.refused };
         if let Some(row) = rows.get_mut(row.row as usize) {
-            row.parts.add(parts);
+            change(&mut row.parts);
         }
     }
 
@@ -209,16 +215,48 @@ impl DividedRows {
         let left = divide(elapsed, &samples, &mut parts);
         for ((row, _), parts) in of.iter().zip(&parts) {
             let SampleParts { is_ran_measured, is_rest_measured, .. } = *parts;
-            self.add(
-                *row,
-                &SampleParts {
-                    is_ran_measured: is_ran_measured && is_measured,
-                    is_rest_measured: is_rest_measured && is_measured,
-                    ..*parts
-                },
-            );
+            let parts = SampleParts {
+                is_ran_measured: is_ran_measured && is_measured,
+                is_rest_measured: is_rest_measured && is_measured,
+                ..*parts
+            };
+            self.change(*row, |sums| sums.add(&parts));
         }
         left
+    }
+
+    /// Gives time that a thread ran in waits to its samples that can run, up to the time that these
+    /// must have run: what they stand for, less all time in which the thread was ready. Work that is
+    /// shorter than the time between two samples is seen in some of the intervals in which it runs,
+    /// and stands for more time there than the thread ran.
+    fn give_back(&mut self, of: &[(ThreadHandle, RowPlace)], ready: u64) {
+        let times = |class, part: fn(&RowParts) -> u64| -> Vec<(RowPlace, u64)> {
+            let rows = of.iter().filter_map(|(_, row)| Some((*row, self.get(*row)?)));
+            let rows = rows.filter(|(_, of_row)| of_row.class == class);
+            rows.map(|(row, of_row)| (row, part(&of_row.parts))).collect()
+        };
+        let could_run = times(SampleClass::Runs, |parts| parts.ready.all);
+        let in_waits = times(SampleClass::Waits, |parts| parts.ran.all);
+        let sum = |times: &[(RowPlace, u64)]| {
+            times.iter().map(|(_, nanos)| *nanos).fold(0, u64::saturating_add)
+        };
+        let more = sum(&could_run).saturating_sub(ready).min(sum(&in_waits));
+        let mut portion = Portion::new(could_run.iter().map(|it| it.1), &mut { more });
+        for (row, nanos) in could_run {
+            let nanos = portion.next(nanos);
+            self.change(row, |parts| {
+                parts.ready.take(nanos);
+                parts.ran.add(nanos, false);
+            });
+        }
+        let mut portion = Portion::new(in_waits.iter().map(|it| it.1), &mut { more });
+        for (row, nanos) in in_waits {
+            let nanos = portion.next(nanos);
+            self.change(row, |parts| {
+                parts.ran.take(nanos);
+                parts.waited.add(nanos, false);
+            });
+        }
     }
 }
 
@@ -282,13 +320,14 @@ fn divide_by_thread(
         let id = model.thread(*thread).and_then(|thread| thread.os_thread_id);
         let range = id.and_then(|id| gathered.of_thread.get(&id)).cloned().unwrap_or(0..0);
         let (mut full, mut merged) = (0_u64, Elapsed::default());
-        let mut first_merged = None;
+        let (mut first_merged, mut ready) = (None, 0_u64);
         for place in range {
             let (Some(seen), Some(left)) = (gathered.intervals.get(place), left.get_mut(place))
             else {
                 continue;
             };
             let elapsed = seen.interval.elapsed();
+            add_to(&mut ready, elapsed.ready);
             if seen.is_merged {
                 merged.nanos = merged.nanos.saturating_add(elapsed.nanos);
                 merged.ran = merged.ran.saturating_add(elapsed.ran);
@@ -317,6 +356,7 @@ fn divide_by_thread(
         if let Some(left) = first_merged.and_then(|place| left.get_mut(place)) {
             *left = rest;
         }
+        rows.give_back(of, ready);
     }
 }
 
@@ -439,14 +479,15 @@ mod tests {
         ProfileKey { mode, ..key(ThreadHandle(0), stack) }
     }
 
-    /// Returns the sums of all rows that ran, and of all others, and the number of samples. Samples of
-    /// thread 7 stand for a millisecond each, from 0 on; `rows` are their stacks and modes. Readings
-    /// are the times that the thread ran in each interval of `interval_ms`.
+    /// Returns the sums of all rows that ran, of all others, and of managed code that ran, and the
+    /// number of samples. Samples of thread 7 stand for a millisecond each, from 0 on; `rows` are
+    /// their stacks and modes. Readings are the times that the thread ran in each interval of
+    /// `interval_ms`.
     fn measured(
         rows: impl Iterator<Item = (u32, Mode)>,
         interval_ms: u64,
         ran_ms: &[u64],
-    ) -> ([u64; 2], u64) {
+    ) -> ([u64; 3], u64) {
         let mut thread = TimedThread { born_nanos: Some(0), ..TimedThread::new(7) };
         let (mut at, mut ran) = (0, 0);
         for ran_here in ran_ms {
@@ -474,9 +515,10 @@ mod tests {
             &Folding::default(),
             &Filter::default(),
         );
-        let (mut sums, mut samples) = ([0; 2], 0);
+        let (mut sums, mut samples) = ([0; 3], 0);
         for (key, totals) in profile.rows() {
             sums[usize::from(resolved.running(key.stack, key.mode).is_none())] += totals.weight;
+            sums[2] += if key.mode == Mode::Managed { totals.weight } else { 0 };
             samples += totals.samples;
         }
         (sums, samples)
@@ -488,8 +530,18 @@ mod tests {
         let modes = [Mode::Managed, Mode::External];
         let rows = (0..1_200_000).map(|at: u32| (at % 6, modes[(at % 2) as usize]));
         let ran = vec![3; 200_000];
-        let ([ran, others], samples) = measured(rows, 6, &ran);
+        let ([ran, others, _], samples) = measured(rows, 6, &ran);
         assert_eq!((ran / MS, others / MS, samples), (600_000, 600_000, 1_200_000));
+    }
+
+    #[test]
+    fn short_work_has_the_time_of_intervals_in_which_only_waits_were_seen() {
+        // The thread works for a millisecond of every ten, and is seen doing so in two of ten.
+        let modes =
+            |at: u32| if matches!(at, 12..17 | 50..55) { Mode::Managed } else { Mode::Blocked };
+        let rows = (0..100).map(|at| (u32::from(modes(at) == Mode::Blocked), modes(at)));
+        let ([ran, others, managed], _) = measured(rows, 10, &[1; 10]);
+        assert_eq!((ran / MS, others / MS, managed / MS), (10, 90, 10));
     }
 
     proptest! {
@@ -501,7 +553,7 @@ mod tests {
             let modes = [Mode::Managed, Mode::External, Mode::Blocked];
             let count = rows.len() as u64;
             let rows = rows.into_iter().map(|(stack, mode)| (stack, modes[mode]));
-            let ([all, others], samples) = measured(rows, 10, &ran);
+            let ([all, others, _], samples) = measured(rows, 10, &ran);
             let process = ran.iter().sum::<u64>() * MS;
             // Samples after the last reading are as they were.
             let late = (count * MS).saturating_sub(ran.len() as u64 * 10 * MS);

@@ -84,8 +84,12 @@ pub(super) fn divide(
             let busy = elapsed.ran.saturating_add(elapsed.ready);
             let mut of_runs = scaled(whole.min(busy), elapsed.ran, busy).min(left);
             left = left.saturating_sub(of_runs);
-            let runs = Portion::new([whole].into_iter(), &mut of_runs);
             let unknown = Portion::new(of(SampleClass::Unknown), &mut left);
+            // The thread may have been ready in waits, too. They get what nothing else can have.
+            let more = whole.saturating_sub(of_runs).min(left);
+            of_runs = of_runs.saturating_add(more);
+            left = left.saturating_sub(more);
+            let runs = Portion::new([whole].into_iter(), &mut of_runs);
             // What native calls did not run, they were ready as far as there is such time.
             let not_run = unknown.whole.saturating_sub(unknown.shared);
             let mut ready_left = elapsed.ready.saturating_sub(whole.saturating_sub(runs.shared));
@@ -116,7 +120,7 @@ pub(super) fn divide(
 
 /// Time that samples share in proportion to the times that they stand for.
 #[derive(Debug, Clone, Copy)]
-struct Portion {
+pub(super) struct Portion {
     /// Time of all samples.
     whole: u64,
     /// Time that they share: at most `whole`.
@@ -129,7 +133,7 @@ impl Portion {
     const NONE: Portion = Portion { whole: 0, shared: 0, before: (0, 0) };
 
     /// Takes as much of `left` as the samples stand for.
-    fn new(samples: impl Iterator<Item = u64>, left: &mut u64) -> Portion {
+    pub(super) fn new(samples: impl Iterator<Item = u64>, left: &mut u64) -> Portion {
         let whole = samples.fold(0, u64::saturating_add);
         let shared = whole.min(*left);
         *left = left.saturating_sub(shared);
@@ -137,7 +141,7 @@ impl Portion {
     }
 
     /// Returns what the next sample gets: at most the time that it stands for.
-    fn next(&mut self, nanos: u64) -> u64 {
+    pub(super) fn next(&mut self, nanos: u64) -> u64 {
         let (time, got) = self.before;
         let time = time.saturating_add(nanos);
         // Rounding sums instead of samples makes the samples add up to the whole.
@@ -216,6 +220,13 @@ mod tests {
         let (parts, left) = divided([100, 30, 60], &[(Runs, 60), (Unknown, 40)]);
         assert_eq!((parts[0].ran, parts[0].ready, parts[0].waited), (20, 40, 0));
         assert_eq!((parts[1].ran, left), (10, 0));
+    }
+
+    #[test]
+    fn waits_get_no_time_that_code_which_can_run_may_have() {
+        let (parts, left) = divided([100, 30, 60], &[(Runs, 40), (Waits, 60)]);
+        assert_eq!((parts[0].ran, parts[0].ready, parts[1].ran, left), (30, 10, 0, 0));
+        assert_eq!(ran([100, 50, 40], &[(Runs, 40), (Waits, 60)]), (vec![40, 10], 0));
     }
 
     #[test]
