@@ -11,6 +11,8 @@ mod document;
 mod driver;
 pub mod fact;
 pub mod findings;
+#[cfg(feature = "gzip")]
+mod gzip;
 pub mod heap;
 #[cfg(feature = "page")]
 mod html;

@@ -5,8 +5,8 @@ use std::path::Path;
 
 /// Layers, lowest first. A module imports only modules of lower layers, and none of its own.
 const ORDER: &[&[&str]] = &[
-    &["bytes", "document", "html", "numbering", "recording", "sorted"],
-    &["model::demangle", "model::handle", "model::mono_names", "model::pattern"],
+    &["bytes", "document", "gzip", "numbering", "recording", "sorted"],
+    &["html", "model::demangle", "model::handle", "model::mono_names", "model::pattern"],
     &["model::type_name"],
     &["model::method_name"],
     &["model::names"],

@@ -1,7 +1,7 @@
 //! The output of a converter. It is buffered, compressed if requested, and flushed at the end.
 
 #[cfg(feature = "gzip")]
-use flate2::Compression;
+use crate::gzip;
 #[cfg(feature = "gzip")]
 use flate2::write::GzEncoder;
 use std::fmt;
@@ -15,7 +15,7 @@ enum Inner<'o> {
     Plain(BufWriter<Box<dyn Write + Send + 'o>>),
     /// Compressed output, which collects small pieces before it compresses them.
     #[cfg(feature = "gzip")]
-    Gzip(BufWriter<GzEncoder<Box<dyn Write + Send + 'o>>>),
+    Gzip(Box<BufWriter<GzEncoder<Box<dyn Write + Send + 'o>>>>),
     /// Compression was requested, but the crate was built without it.
     #[cfg(not(feature = "gzip"))]
     CannotCompress,
@@ -34,14 +34,13 @@ fn cannot_compress() -> io::Error {
 const BUFFER_BYTES: usize = 32 * 1024;
 
 impl<'o> Output<'o> {
-    /// Writes to `out`, compressed with gzip if `is_gzip`. The gzip header contains no date and no
-    /// name, so equal content gives equal bytes. Without the feature `gzip`, the first write to a
-    /// compressed output fails.
+    /// Writes to `out`, compressed with gzip if `is_gzip`. Without the feature `gzip`, the
+    /// first write to a compressed output fails.
     pub(crate) fn new(out: Box<dyn Write + Send + 'o>, is_gzip: bool) -> Output<'o> {
         #[cfg(feature = "gzip")]
         if is_gzip {
-            let out = GzEncoder::new(out, Compression::default());
-            return Output(Inner::Gzip(BufWriter::with_capacity(BUFFER_BYTES, out)));
+            let out = gzip::encoder(out);
+            return Output(Inner::Gzip(Box::new(BufWriter::with_capacity(BUFFER_BYTES, out))));
         }
         #[cfg(not(feature = "gzip"))]
         if is_gzip {

@@ -12,8 +12,7 @@ mod columns;
 
 pub(crate) use columns::{ColumnPlace, Columns};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use crate::gzip;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -29,7 +28,7 @@ pub(crate) fn write_html(
 ) -> io::Result<()> {
     let document = serde_json::to_vec(document)?;
     let length = u32::try_from(document.len()).map_err(io::Error::other)?;
-    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    let mut packed = gzip::encoder(Vec::new());
     packed.write_all(&length.to_le_bytes())?;
     packed.write_all(&document)?;
     packed.write_all(numbers.bytes())?;

@@ -1,11 +1,13 @@
-//! Unpacks gzip while it is read. A fault of the file ends the reading and is reported afterwards,
-//! so that all that could be unpacked counts.
+//! Unpacks gzip while it is read, and packs recordings. A fault of the file ends the reading and is
+//! reported afterwards, so that all that could be unpacked counts.
 
 use crate::failure::LimitReached;
+use flate2::Compression;
 use flate2::bufread::GzDecoder;
+use flate2::write::GzEncoder;
 use std::cell::Cell;
 use std::fmt;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::rc::Rc;
 
 /// The first bytes of a gzip file.
@@ -13,6 +15,14 @@ pub(super) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 pub(super) fn is_gzip(head: &[u8]) -> bool {
     head.starts_with(&MAGIC)
+}
+
+/// Level of compression of recordings, which takes the least time beside the recorded program.
+const LEVEL: Compression = Compression::fast();
+
+/// Returns an encoder that packs a recording while it is written.
+pub(crate) fn packer<W: Write>(file: W) -> GzEncoder<W> {
+    GzEncoder::new(file, LEVEL)
 }
 
 /// A fault of a compressed file.
@@ -180,9 +190,6 @@ impl<R: Read> Read for Unpack<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flate2::Compression;
-    use flate2::write::GzEncoder;
-    use std::io::Write;
 
     fn packed(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());

@@ -8,7 +8,7 @@ mod regions;
 pub(crate) mod second;
 
 pub(crate) use ending::Ended;
-pub(crate) use gzip::UnpackFault;
+pub(crate) use gzip::{UnpackFault, packer};
 pub(crate) use regions::Regions;
 
 use crate::failure::{Failure, STDIN_NAME};

@@ -15,9 +15,7 @@
 //! | −29 | 21 | the last 16 bytes of the plain file, as a stored block |
 //! | −8 | 8 | checksum and length |
 
-use super::gzip::MAGIC;
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use super::gzip::{self, MAGIC};
 use nettrace_parser::following::{Following, TRAILER_BYTES};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -48,7 +46,7 @@ pub(crate) fn append(mut file: &File, mut second: &File, is_packed: bool) -> io:
         return file.write_all(&Following::trailer(length));
     }
     let start = file.stream_position()?;
-    let mut encoder = GzEncoder::new(file, Compression::fast());
+    let mut encoder = gzip::packer(file);
     let plain = io::copy(&mut second, &mut encoder)?;
     encoder.finish()?;
     let packed = file.stream_position()?.saturating_sub(start);
@@ -140,7 +138,7 @@ mod tests {
     use std::io::Cursor;
 
     fn packed(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        let mut encoder = gzip::packer(Vec::new());
         encoder.write_all(bytes).unwrap();
         encoder.finish().unwrap()
     }
