@@ -6,7 +6,7 @@ use super::object::Object;
 use super::scalar::{DateTime, Decimal};
 use super::text::{Utf8, Utf16};
 use nettrace_guid::Guid;
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// Value of a payload, from which it is borrowed.
 ///
@@ -145,9 +145,18 @@ impl<'r> Value<'r> {
     /// Returns a copy of the value if it is a text of either encoding.
     pub fn to_text(&self) -> Option<String> {
         match self {
-            Value::Utf16(text) => Some(text.to_string()),
+            Value::Utf16(text) => Some(String::from(*text)),
             Value::Utf8(text) => Some(text.to_string()),
             _ => None,
+        }
+    }
+
+    /// Appends the value to a text, as `Display` formats it.
+    pub fn append_to(&self, text: &mut String) {
+        match self {
+            Value::Utf16(value) => value.append_to(text),
+            // Writing to a String cannot fail.
+            value => drop(write!(text, "{value}")),
         }
     }
 }

@@ -45,37 +45,51 @@ const PROPERTIES: [&str; 29] = [
 /// their arguments, without [`PROPERTIES`].
 pub(super) fn fields_text(event: &Event<'_>) -> String {
     let mut text = String::new();
-    let mut add = |name: &dyn std::fmt::Display, value: &dyn std::fmt::Display| {
-        use std::fmt::Write;
-        let space = if text.is_empty() { "" } else { " " };
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{space}{name}={value}");
-        // A character takes up to four bytes; the exact cut comes at the end.
-        text.len() > MAX_FIELDS_CHARACTERS.saturating_mul(4)
-    };
     if let Some(activity) = view::Activity::from_event(event) {
         for (name, value) in activity.arguments() {
-            let value = value.to_string();
-            let is_said = PROPERTIES.iter().any(|property| name == **property);
+            let (name, value) = (String::from(name), String::from(value));
+            let is_said = PROPERTIES.contains(&name.as_str());
             // Values other than texts are reported as the name of their type.
             let is_nothing = matches!(value.as_str(), "" | "[]") || value.starts_with("System.");
-            if !is_said && !is_nothing && add(&name, &value) {
-                break;
+            if !is_said && !is_nothing {
+                begin_field(&mut text, &name);
+                text.push_str(&value);
+                if is_long(&text) {
+                    break;
+                }
             }
         }
     } else {
         for field in event.fields() {
             let Ok(value) = field.value else { break };
-            if add(&short(field.name()), &value) {
+            begin_field(&mut text, short(field.name()));
+            value.append_to(&mut text);
+            if is_long(&text) {
                 break;
             }
         }
     }
-    if let Some((end, _)) = text.char_indices().nth(MAX_FIELDS_CHARACTERS) {
+    if text.len() > MAX_FIELDS_CHARACTERS
+        && let Some((end, _)) = text.char_indices().nth(MAX_FIELDS_CHARACTERS)
+    {
         text.truncate(end);
         text.push('…');
     }
     text
+}
+
+fn begin_field(text: &mut String, name: &str) {
+    if !text.is_empty() {
+        text.push(' ');
+    }
+    text.push_str(name);
+    text.push('=');
+}
+
+/// Returns whether a text certainly has more than the maximum number of characters, each of which
+/// takes up to four bytes. The exact cut comes at the end.
+fn is_long(text: &str) -> bool {
+    text.len() > MAX_FIELDS_CHARACTERS.saturating_mul(4)
 }
 
 /// Returns the fields of a stop of DiagnosticSource, which has the tags that were set while the
