@@ -18,6 +18,8 @@ use std::io::Write;
 const NAME_COLUMNS: (usize, usize) = (40, 64);
 /// Width of the column of times: for milliseconds, and for UTC.
 const TIME_COLUMNS: (usize, usize) = (12, "2026-11-20 14:37:46.896123".len());
+/// Width of the columns of processes and threads.
+const ID_COLUMNS: usize = 7;
 /// Heading of the column with the events' names.
 const EVENT: &str = "EVENT";
 
@@ -129,22 +131,27 @@ impl TextLines {
             Some(Some((name, width))) => (name.as_str(), *width),
             _ => ("", 0),
         };
-        // Writing to a vector cannot fail, here and below.
-        let _ = match (self.detail.utc, event.unix_nanos(), event.nanos()) {
-            (true, Some(nanos), _) => write!(out, "{}", utc_text(nanos, 6)),
-            (false, _, Some(nanos)) => write!(out, "{:>12}", units::milliseconds(nanos)),
-            _ => write!(out, "{:>width$}", "?", width = self.time_columns()),
+        right(out, self.time_columns(), |out| match self.detail.utc {
+            true => match event.unix_nanos() {
+                Some(nanos) => out.raw(&utc_text(nanos, 6)),
+                None => out.raw("?"),
+            },
+            false => match event.nanos() {
+                Some(nanos) => units::push_milliseconds(out, nanos),
+                None => out.raw("?"),
+            },
+        });
+        let id = |out: &mut Vec<u8>, id: Option<u64>| {
+            out.raw("  ");
+            right(out, ID_COLUMNS, |out| match id {
+                Some(id) => out.number(id),
+                None => out.raw("-"),
+            });
         };
         if self.options.has_processes {
-            let _ = match event.process_id() {
-                Some(id) => write!(out, "  {id:>7}"),
-                None => write!(out, "  {:>7}", "-"),
-            };
+            id(out, event.process_id());
         }
-        let _ = match event.thread_id() {
-            Some(id) => write!(out, "  {id:>7}"),
-            None => write!(out, "  {:>7}", "-"),
-        };
+        id(out, event.thread_id());
         let paint = match event.level() {
             1 | 2 => &self.options.bad,
             3 => &self.options.warning,
@@ -243,6 +250,17 @@ impl TextLines {
                 self.options.faint.on, "", self.options.faint.off
             );
         }
+    }
+}
+
+/// Appends what `write` writes, which is ASCII, at the right of a column of this width.
+fn right(out: &mut Vec<u8>, width: usize, write: impl FnOnce(&mut Vec<u8>)) {
+    let at = out.len();
+    write(out);
+    let room = width.saturating_sub(out.len().saturating_sub(at));
+    out.resize(out.len().saturating_add(room), b' ');
+    if let Some(column) = out.get_mut(at..) {
+        column.rotate_right(room);
     }
 }
 

@@ -13,7 +13,7 @@ use crate::long::{cut, is_all_empty, missing};
 use crate::plain::float;
 use crate::shape::{Name, Names};
 use crate::units;
-use nettrace_parser::{Event, FieldValue, Unit, Value};
+use nettrace_parser::{Event, FieldValue, Unit, Utf16, Value};
 use std::io::Write;
 
 /// Writes payloads as text.
@@ -132,9 +132,20 @@ fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
         return out.hex(bits);
     }
     match value {
-        Value::Pointer(amount) if name.unit.is_some() => drop(write!(out, "{amount}")),
+        Value::Pointer(amount) if name.unit.is_some() => out.number(*amount),
+        Value::Pointer(address) => out.hex(*address),
         Value::Absent => out.raw("null"),
-        Value::Utf16(_) | Value::Utf8(_) | Value::Char(_) => escaped(out, &value.to_string(), true),
+        Value::Utf16(text) => escaped_utf16(out, *text),
+        Value::Utf8(_) | Value::Char(_) => escaped(out, &value.to_string(), true),
+        Value::Bool(value) => out.raw(if *value { "true" } else { "false" }),
+        Value::I8(number) => out.number(*number),
+        Value::U8(number) => out.number(*number),
+        Value::I16(number) => out.number(*number),
+        Value::U16(number) => out.number(*number),
+        Value::I32(number) => out.number(*number),
+        Value::U32(number) => out.number(*number),
+        Value::I64(number) => out.number(*number),
+        Value::U64(number) => out.number(*number),
         Value::F32(number) => float(out, *number),
         Value::F64(number) => float(out, *number),
         Value::Guid(guid) => out.guid(*guid),
@@ -180,16 +191,39 @@ fn escaped(out: &mut Vec<u8>, text: &str, is_quoted: bool) {
     if is_quoted {
         out.push(b'"');
     }
-    for c in text.chars() {
-        let must_escape = is_hidden(c) || is_quoted && matches!(c, '"' | '\\');
-        match must_escape {
+    let mut rest = text;
+    loop {
+        let plain = rest.bytes().position(|byte| !is_plain(byte, is_quoted));
+        let (run, after) = plain.and_then(|at| rest.split_at_checked(at)).unwrap_or((rest, ""));
+        out.raw(run);
+        let mut chars = after.chars();
+        let Some(c) = chars.next() else { break };
+        match is_hidden(c) || is_quoted && matches!(c, '"' | '\\') {
             true => drop(write!(out, "{}", c.escape_default())),
             false => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
         }
+        rest = chars.as_str();
     }
     if is_quoted {
         out.push(b'"');
     }
+}
+
+/// Appends text without control characters, in quotes.
+fn escaped_utf16(out: &mut Vec<u8>, text: Utf16<'_>) {
+    let (units, _) = text.bytes().as_chunks::<2>();
+    if units.iter().all(|[low, high]| *high == 0 && is_plain(*low, true)) {
+        out.push(b'"');
+        out.extend(units.iter().map(|[low, _]| *low));
+        out.push(b'"');
+    } else {
+        escaped(out, &String::from(text), true);
+    }
+}
+
+/// Returns whether a byte is a character that is shown as it is.
+fn is_plain(byte: u8, is_quoted: bool) -> bool {
+    matches!(byte, b' '..=b'~') && !(is_quoted && matches!(byte, b'"' | b'\\'))
 }
 
 #[cfg(test)]

@@ -3,15 +3,21 @@
 
 /// Formats a count with separators: `1,234,567`.
 pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len().saturating_sub(at)).is_multiple_of(3) {
-            text.push(',');
+    let mut text = Vec::new();
+    push_count(&mut text, number);
+    String::from_utf8(text).unwrap_or_default()
+}
+
+/// Appends a count with separators: `1,234,567`.
+fn push_count(out: &mut Vec<u8>, number: u64) {
+    let mut digits = itoa::Buffer::new();
+    let groups = digits.format(number).as_bytes().rchunks(3).rev();
+    for (at, group) in groups.enumerate() {
+        if at > 0 {
+            out.push(b',');
         }
-        text.push(digit);
+        out.extend_from_slice(group);
     }
-    text
 }
 
 /// Formats a number with `digits` decimals and separators: `22,177.5`.
@@ -157,8 +163,17 @@ pub fn signed_duration(nanos: i64) -> String {
 /// Formats an instant, the time since the session's start, in ms: `1,234.567`. It is cut to µs, so
 /// that no instant is shown as later than it was, and a range from there on has its event.
 pub fn milliseconds(nanos: i64) -> String {
-    let sign = if nanos < 0 { "-" } else { "" };
-    format!("{sign}{}", thousandths(nanos.unsigned_abs() / 1_000))
+    let mut text = Vec::new();
+    push_milliseconds(&mut text, nanos);
+    String::from_utf8(text).unwrap_or_default()
+}
+
+/// Appends an instant as [`milliseconds`] formats it.
+pub(crate) fn push_milliseconds(out: &mut Vec<u8>, nanos: i64) {
+    if nanos < 0 {
+        out.push(b'-');
+    }
+    push_thousandths(out, nanos.unsigned_abs() / 1_000);
 }
 
 /// Formats a duration in ms, rounded to µs: `1,234.568`.
@@ -168,7 +183,18 @@ pub fn duration_in_ms(nanos: u64) -> String {
 
 /// Formats `number` in units of a thousand, with three decimals: `1.234`.
 fn thousandths(number: u64) -> String {
-    format!("{}.{:03}", count(number / 1000), number % 1000)
+    let mut text = Vec::new();
+    push_thousandths(&mut text, number);
+    String::from_utf8(text).unwrap_or_default()
+}
+
+fn push_thousandths(out: &mut Vec<u8>, number: u64) {
+    push_count(out, number / 1000);
+    // The digits after the point are those after the first one of 1,000 + the rest.
+    let mut digits = itoa::Buffer::new();
+    let digits = digits.format((number % 1000).saturating_add(1000)).as_bytes();
+    out.push(b'.');
+    out.extend_from_slice(digits.get(1..).unwrap_or_default());
 }
 
 /// Returns a number in units of `steps`, rounded.
