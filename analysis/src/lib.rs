@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::restriction, clippy::pedantic))]
 
+mod by_type;
 mod bytes;
 pub mod convert;
 #[cfg(feature = "page")]
@@ -13,9 +14,11 @@ pub mod fact;
 pub mod findings;
 #[cfg(feature = "gzip")]
 mod gzip;
+mod hash;
 pub mod heap;
 #[cfg(feature = "page")]
 mod html;
+mod identifier;
 pub mod info;
 pub mod live;
 pub mod model;

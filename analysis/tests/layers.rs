@@ -5,8 +5,15 @@ use std::path::Path;
 
 /// Layers, lowest first. A module imports only modules of lower layers, and none of its own.
 const ORDER: &[&[&str]] = &[
-    &["bytes", "document", "gzip", "numbering", "recording", "sorted"],
-    &["html", "model::demangle", "model::handle", "model::mono_names", "model::pattern"],
+    &["by_type", "bytes", "document", "gzip", "hash", "identifier", "recording", "sorted"],
+    &[
+        "html",
+        "model::demangle",
+        "model::handle",
+        "model::mono_names",
+        "model::pattern",
+        "numbering",
+    ],
     &["model::type_name"],
     &["model::method_name"],
     &["model::names"],
@@ -28,7 +35,6 @@ const ORDER: &[&[&str]] = &[
     &["driver"],
     // Shared parts of reports, one file for each report, and the pass that reads a trace for them.
     &[
-        "report::by_type",
         "report::contract",
         "report::counts",
         "report::deadlock",

@@ -5,6 +5,7 @@ use super::observer::{Nobody, Observer};
 use super::outputs::Outputs;
 use super::sample_source::SampleSource;
 use crate::convert::{Convert, ConvertError};
+use crate::model::activity_edge::EdgeTypes;
 use crate::model::intervals::{Interval, LockWaits, Matcher, reported_nanos};
 use crate::model::{
     CpuWeights, GatheredSamples, Kind, Mode, Model, Moment, Profile, Resolved, STILL_WAITING,
@@ -34,6 +35,7 @@ use nettrace_parser::{Clock, Event, Outcome, Trace};
 pub struct Analysis<'c> {
     pub(super) options: AnalysisOptions,
     pub(super) model: Model,
+    edge_types: EdgeTypes,
     pub(super) clock: Option<Clock>,
     pub(super) cpu: CpuWeights,
     /// Threads that currently wait for a lock, for the mode of CPU samples.
@@ -95,6 +97,7 @@ impl<'c> Analysis<'c> {
         Analysis {
             options,
             model,
+            edge_types: EdgeTypes::default(),
             clock: None,
             cpu: CpuWeights::new(),
             locks: LockWaits::default(),
@@ -156,7 +159,9 @@ impl<'c> Analysis<'c> {
         let clock = self.begin(event.session());
         let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
         let is_selected = self.outputs.admits_moment(thread, nanos, &self.model);
-        let moment = Moment::new(thread, nanos, is_selected, self.model.path_form(thread));
+        let edge_type = self.edge_types.look_up(event);
+        let path_form = self.model.path_form(thread);
+        let moment = Moment::new(thread, nanos, is_selected, path_form, edge_type);
         let passed_on = self.pass_on(event, &moment);
         if is_selected {
             self.selected.add(nanos);

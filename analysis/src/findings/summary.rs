@@ -3,7 +3,7 @@
 use super::collections::{self, Places};
 use super::finding::{self, Finding, Severity};
 use super::hangs::{self, Blocked};
-use super::overview::{Overview, Overviewed};
+use super::overview::{Overview, OverviewInterest, Overviewed};
 use super::own::OwnModules;
 use super::own_code::OwnCode;
 use super::own_events::{self, OwnEvents};
@@ -14,6 +14,7 @@ use super::{
     compiled, exceptions, locks, no_processor, producers, queries, requests, sync_over_async,
     threads, waits,
 };
+use crate::by_type::ByType;
 use crate::document::SCHEMA;
 use crate::fact::{Advice, Base, Fact, Number, Place, ProcessEnd, TraceSubject, Unit};
 use crate::heap::HeapReport;
@@ -113,12 +114,15 @@ pub struct Answer {
 #[derive(Debug)]
 pub struct Summary {
     overview: Overview,
+    /// Parts of the overview that want the events of each type.
+    interest: ByType<Option<OverviewInterest>>,
 }
 
 impl Default for Summary {
     /// Makes a summary that has seen no event.
     fn default() -> Summary {
-        Summary { overview: Overview::new(Overview::reports_for_findings()) }
+        let overview = Overview::new(Overview::reports_for_findings());
+        Summary { overview, interest: ByType::new(None) }
     }
 }
 
@@ -135,7 +139,8 @@ impl Report for Summary {
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        if let Some(interest) = self.overview.interest(event) {
+        let interest = self.interest.look_up(event, |event| self.overview.interest(event));
+        if let Some(interest) = interest {
             self.overview.observe(event, moment, model, &interest);
         }
         // The summary counts all events, of which it sees only some.

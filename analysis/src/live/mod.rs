@@ -52,6 +52,7 @@ pub use watch::{
     WatchRow, WatchedEvent,
 };
 
+use crate::model::activity_edge::EdgeTypes;
 use crate::model::{Model, ThreadHandle};
 use crate::report::Moment;
 use nettrace_parser::{Clock, Event};
@@ -90,6 +91,7 @@ pub struct Live<R> {
     pub report: R,
     /// Processes, threads and code known so far; empty unless [`LiveReport::LEARNS`].
     pub model: Model,
+    edge_types: EdgeTypes,
     clock: Option<Clock>,
     /// Time of the newest event, in nanoseconds since the session's start.
     latest_ns: i64,
@@ -102,7 +104,8 @@ impl<R: LiveReport> Live<R> {
     /// Creates the view before any event.
     pub fn new(report: R) -> Live<R> {
         let model = Model::default();
-        Live { report, model, clock: None, latest_ns: 0, latest_at: None, events: 0 }
+        let edge_types = EdgeTypes::default();
+        Live { report, model, edge_types, clock: None, latest_ns: 0, latest_at: None, events: 0 }
     }
 
     /// Processes the next event; events must come in time order.
@@ -118,7 +121,8 @@ impl<R: LiveReport> Live<R> {
         let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
         self.latest_ns = self.latest_ns.max(nanos);
         self.latest_at = now();
-        let moment = Moment::new(thread, nanos, true, self.model.path_form(thread));
+        let edge_type = self.edge_types.look_up(event);
+        let moment = Moment::new(thread, nanos, true, self.model.path_form(thread), edge_type);
         let is_its = self.report.event(event, &moment, &mut self.model);
         self.events = self.events.saturating_add(u64::from(is_its));
     }

@@ -1,12 +1,19 @@
 //! Reads the start, stop or failure of an activity from an event.
 
+mod edge_type;
+pub(crate) mod http_facts;
+
+pub(crate) use edge_type::{EdgeType, EdgeTypes};
+
 use super::activity_id::ActivityId;
 use super::activity_pairs::{ActivityPair, pair_of};
 use super::activity_path::PathForm;
 use super::short;
+use crate::hash::hash_of;
+use edge_type::EdgeSource;
 use nettrace_parser::view::{self, KnownProvider, View};
 use nettrace_parser::{Event, Value};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 /// Maximum number of fields of an event that are compared when a stop is matched with a start.
 const MAX_KEYS: usize = 8;
@@ -21,7 +28,7 @@ const TRACE_IDENTIFIER: &str = "TraceIdentifier";
 pub(crate) struct ActivityEdge {
     pub(crate) is_start: bool,
     /// Name of the activity: `Provider/Task`, or `Source/Activity` for DiagnosticSource.
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
     /// Position of the task or activity in `name`.
     task_at: usize,
     /// Hash of the name of the event's provider.
@@ -52,13 +59,20 @@ pub(crate) struct ActivityEdge {
 
 impl ActivityEdge {
     /// Reads an event as the start or stop of an activity; `None` for other events.
-    /// `form`: how the event's process writes paths.
-    pub(crate) fn from_event(event: &Event<'_>, form: PathForm) -> Option<ActivityEdge> {
-        let edge = match event.known_provider() {
-            KnownProvider::DiagnosticSource => ActivityEdge::of_diagnostic_source(event),
-            KnownProvider::Logging | KnownProvider::Other => ActivityEdge::of_event_source(event),
-            // The runtime's own activities have reports of their own.
-            _ => None,
+    /// `edge_type`: type of the event; `form`: how the event's process writes paths.
+    pub(crate) fn from_event(
+        event: &Event<'_>,
+        edge_type: &EdgeType,
+        form: PathForm,
+    ) -> Option<ActivityEdge> {
+        let provider = edge_type.provider;
+        let edge = match &edge_type.source {
+            EdgeSource::Payload { is_listener } => {
+                ActivityEdge::of_diagnostic_source(event, provider, *is_listener)
+            }
+            EdgeSource::Type { name, task_at, pair } => {
+                ActivityEdge::of_event_source(event, provider, (name, *task_at), *pair)
+            }
         }?;
         let may_repeat =
             |id: &Option<ActivityId>| id.as_ref().is_some_and(|id| id.may_repeat(form));
@@ -79,13 +93,19 @@ impl ActivityEdge {
         self.name.get(self.task_at..).unwrap_or_default()
     }
 
-    fn of_event_source(event: &Event<'_>) -> Option<ActivityEdge> {
-        let pair = pair_of(event.provider(), event.name());
-        let is_start = match (pair, event.opcode().unwrap_or_else(|| event.implied_opcode())) {
-            (Some((_, is_start, _)), _) => is_start,
-            (None, 1) => true,
-            (None, 2) => false,
-            _ => return None,
+    fn of_event_source(
+        event: &Event<'_>,
+        provider: u64,
+        (name, task_at): (&Arc<str>, usize),
+        pair: Option<(&ActivityPair, bool)>,
+    ) -> Option<ActivityEdge> {
+        let is_start = match pair {
+            Some((_, is_start)) => is_start,
+            None => match event.opcode().unwrap_or_else(|| event.implied_opcode()) {
+                1 => true,
+                2 => false,
+                _ => return None,
+            },
         };
         let flowing = ActivityId::of_event(event);
         let (id, path, is_id_unique) = match logged_id(event) {
@@ -96,15 +116,11 @@ impl ActivityEdge {
                 (flowing, None, is_unique)
             }
         };
-        let source = short(event.provider());
         Some(ActivityEdge {
             is_start,
-            name: match pair {
-                Some((pair, ..)) => format!("{source}/{}", pair.name),
-                None => format!("{source}/{}", short(task_name(event.name()))),
-            },
-            task_at: source.len().saturating_add(1),
-            provider: hash_of(event.provider()),
+            name: Arc::clone(name),
+            task_at,
+            provider,
             id,
             path,
             is_listener: false,
@@ -115,11 +131,15 @@ impl ActivityEdge {
             reported_nanos: None,
             whole_nanos: None,
             is_error: is_failure(event),
-            keys: keys(event, pair.map(|(pair, ..)| pair.keys)),
+            keys: keys(event, pair.map(|(pair, _)| pair.keys)),
         })
     }
 
-    fn of_diagnostic_source(event: &Event<'_>) -> Option<ActivityEdge> {
+    fn of_diagnostic_source(
+        event: &Event<'_>,
+        provider: u64,
+        is_listener: bool,
+    ) -> Option<ActivityEdge> {
         let activity = view::Activity::from_event(event)?;
         let (source, event_name) = (activity.source.to_string(), activity.name.to_string());
         let pair = pair_of(&source, &event_name);
@@ -138,12 +158,12 @@ impl ActivityEdge {
         };
         let mut edge = ActivityEdge {
             is_start,
-            name: format!("{source}/{operation}"),
+            name: format!("{source}/{operation}").into(),
             task_at: source.len().saturating_add(1),
-            provider: hash_of(event.provider()),
+            provider,
             id: None,
             path: None,
-            is_listener: !is_span(event.name()),
+            is_listener,
             is_id_unique: true,
             may_repeat: false,
             path_may_repeat: false,
@@ -160,7 +180,7 @@ impl ActivityEdge {
             let key = key.to_string();
             let is_its_key = |(pair, ..): (&ActivityPair, _, _)| pair.keys.contains(&key.as_str());
             if key == TRACE_IDENTIFIER || pair.is_some_and(is_its_key) {
-                edge.keys.push((hash_of(&key), hash_of(&value.to_string())));
+                edge.keys.push((hash_of(key.as_str()), hash_of(value.to_string().as_str())));
             }
             match key.as_str() {
                 "Id" | "ActivityId" => edge.id = id(),
@@ -249,12 +269,6 @@ fn time_span_nanos(text: &str) -> Option<u64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(fraction)
 }
 
-pub(crate) fn hash_of(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
-}
-
 /// Returns the id in the payload of an activity of `Microsoft-Extensions-Logging`, such as `1:17`:
 /// the number of its factory, and its own.
 fn logged_id(event: &Event<'_>) -> Option<ActivityId> {
@@ -281,27 +295,23 @@ fn keys(event: &Event<'_>, chosen: Option<&[&str]>) -> Vec<(u64, u64)> {
         if keys.len() >= MAX_KEYS {
             break;
         }
-        let mut hasher = DefaultHasher::new();
-        match field.value {
-            Ok(Value::Utf16(text)) if text.bytes().len() <= MAX_KEY_BYTES => {
-                text.bytes().hash(&mut hasher)
-            }
-            Ok(Value::Utf8(text)) if text.bytes().len() <= MAX_KEY_BYTES => {
-                text.bytes().hash(&mut hasher)
-            }
-            Ok(Value::Guid(id)) => id.hash(&mut hasher),
+        if chosen.is_some_and(|chosen| !chosen.contains(&field.name())) && field.value.is_ok() {
+            continue;
+        }
+        let value = match field.value {
+            Ok(Value::Utf16(text)) if text.bytes().len() <= MAX_KEY_BYTES => hash_of(text.bytes()),
+            Ok(Value::Utf8(text)) if text.bytes().len() <= MAX_KEY_BYTES => hash_of(text.bytes()),
+            Ok(Value::Guid(id)) => hash_of(&id),
             // The payload has ended, so the remaining fields are absent, too.
             Ok(Value::Absent) if fields.rest().is_empty() => break,
             Ok(value) => match (value.as_i64(), value.as_u64()) {
-                (Some(number), _) => number.hash(&mut hasher),
-                (None, Some(number)) => number.hash(&mut hasher),
+                (Some(number), _) => hash_of(&number),
+                (None, Some(number)) => hash_of(&number),
                 (None, None) => continue,
             },
             Err(_) => break,
-        }
-        if chosen.is_none_or(|chosen| chosen.contains(&field.name())) {
-            keys.push((hash_of(short(field.name())), hasher.finish()));
-        }
+        };
+        keys.push((hash_of(short(field.name())), value));
     }
     keys
 }
@@ -316,7 +326,7 @@ impl ActivityEdge {
     ) -> ActivityEdge {
         ActivityEdge {
             is_start: false,
-            name: String::new(),
+            name: "".into(),
             task_at: 0,
             provider: 0,
             id: id.cloned(),

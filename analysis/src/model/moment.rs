@@ -1,11 +1,13 @@
 //! The moment of an event: its thread and its time.
 
 use super::ThreadHandle;
-use super::activity_edge::ActivityEdge;
+use super::activity_edge::http_facts::HttpFacts;
+use super::activity_edge::{ActivityEdge, EdgeType};
 use super::activity_path::PathForm;
 use super::intervals::Edge;
 use nettrace_parser::Event;
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 /// Thread and time of an event, and whether filters accept them.
 #[derive(Debug, Clone)]
@@ -19,8 +21,17 @@ pub struct Moment {
     pub is_selected: bool,
     /// How the event's process writes the paths in activity ids.
     path_form: PathForm,
-    /// Result of [`Moment::activity_edge`], which several reports need.
-    activity: OnceCell<Option<Box<ActivityEdge>>>,
+    /// Type of the event, if its events may be starts and stops of activities.
+    edge_type: Option<Arc<EdgeType>>,
+    /// The start or stop that the event reports.
+    edge: OnceCell<Option<Box<ReadEdge>>>,
+}
+
+/// A start or stop of an activity, which is read once and which several reports need.
+#[derive(Debug, Clone)]
+struct ReadEdge {
+    edge: ActivityEdge,
+    facts: OnceCell<Option<HttpFacts>>,
 }
 
 impl Moment {
@@ -29,13 +40,15 @@ impl Moment {
         nanos: i64,
         is_selected: bool,
         path_form: PathForm,
+        edge_type: Option<Arc<EdgeType>>,
     ) -> Moment {
-        Moment { thread, nanos, is_selected, path_form, activity: OnceCell::new() }
+        Moment { thread, nanos, is_selected, path_form, edge_type, edge: OnceCell::new() }
     }
 
     /// Returns the moment at another time.
     pub(crate) fn at_nanos(&self, nanos: i64) -> Moment {
-        Moment::new(self.thread, nanos, self.is_selected, self.path_form)
+        let edge_type = self.edge_type.clone();
+        Moment::new(self.thread, nanos, self.is_selected, self.path_form, edge_type)
     }
 
     /// Returns the moment as one end of an interval.
@@ -45,8 +58,21 @@ impl Moment {
 
     /// Returns the start or stop of an activity that the event reports; `None` for other events.
     pub(crate) fn activity_edge(&self, event: &Event<'_>) -> Option<&ActivityEdge> {
-        let edge = || ActivityEdge::from_event(event, self.path_form);
-        let edge = self.activity.get_or_init(|| edge().map(Box::new));
-        edge.as_deref()
+        self.read_edge(event).map(|read| &read.edge)
+    }
+
+    /// Returns the facts in the start or stop of an HTTP request; `None` for other events.
+    pub(crate) fn http_facts(&self, event: &Event<'_>) -> Option<&HttpFacts> {
+        let read = self.read_edge(event)?;
+        read.facts.get_or_init(|| HttpFacts::from_event(event, &read.edge)).as_ref()
+    }
+
+    fn read_edge(&self, event: &Event<'_>) -> Option<&ReadEdge> {
+        let edge_type = self.edge_type.as_deref()?;
+        let read = self.edge.get_or_init(|| {
+            let edge = ActivityEdge::from_event(event, edge_type, self.path_form)?;
+            Some(Box::new(ReadEdge { edge, facts: OnceCell::new() }))
+        });
+        read.as_deref()
     }
 }

@@ -3,7 +3,6 @@
 
 use super::contract::Moment;
 use super::logs::LoggedMessage;
-use super::requests::HttpFacts;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 
@@ -41,9 +40,8 @@ pub(super) fn name_of(event: &Event<'_>, moment: &Moment) -> Option<String> {
     if event.known_provider() == KnownProvider::Logging {
         return executed(event);
     }
-    let edge = moment.activity_edge(event).filter(|edge| edge.is_start)?;
-    let facts = HttpFacts::from_event(event, edge).filter(|facts| facts.direction == Some("in"))?;
-    facts.name()
+    moment.activity_edge(event).filter(|edge| edge.is_start)?;
+    moment.http_facts(event).filter(|facts| facts.direction == Some("in"))?.name()
 }
 
 /// Returns the method of the request for which an endpoint runs, if the event is the log message

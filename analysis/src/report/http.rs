@@ -3,9 +3,9 @@
 
 use super::activities::{Activities, ActivitiesReport};
 use super::contract::{Moment, Recording, Report};
-use super::requests::label_of;
 use super::sql::{Sql, SqlRequests};
 use super::steps::Steps;
+use crate::model::activity_edge::http_facts::label_of;
 use crate::model::{Model, Resolved};
 use nettrace_parser::Event;
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! Groups messages that differ only in numbers and identifiers.
 
+use crate::identifier::is_identifier;
+
 /// Returns the text with each number and each hexadecimal identifier replaced by `#`.
 ///
 /// For example, `round 12` and `round 13` both give `round #`.
@@ -46,17 +48,6 @@ fn flush(word: &mut String, group: &mut String) {
     }
     group.extend(word.chars().skip(trimmed.len()));
     word.clear();
-}
-
-/// Returns whether a word is a GUID or another hexadecimal number: at least six characters, one of
-/// them a digit.
-pub(crate) fn is_identifier(word: &str) -> bool {
-    let digits = word.strip_prefix("0x").unwrap_or(word);
-    let is_hexadecimal =
-        digits.chars().all(|character| character.is_ascii_hexdigit() || character == '-');
-    is_hexadecimal
-        && digits.chars().any(|character| character.is_ascii_digit())
-        && digits.len() >= 6
 }
 
 #[cfg(test)]

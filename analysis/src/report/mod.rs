@@ -36,7 +36,6 @@
 
 pub(crate) mod activities;
 mod alloc;
-mod by_type;
 mod contention;
 mod contract;
 pub(crate) mod counters;

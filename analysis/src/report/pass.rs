@@ -1,11 +1,11 @@
 //! Reading a trace for reports.
 
-use super::by_type::ByType;
 use super::contract::SeenKeywords;
 use super::endpoints;
 #[cfg(feature = "serde")]
 use super::outcome::OutcomeReport;
 use super::set::{Reports, Resolving};
+use crate::by_type::ByType;
 use crate::convert::Convert;
 use crate::driver::{Analysis, AnalysisError, AnalysisOptions, Observer};
 use crate::model::{Coverage, Model, Moment, Profile};

@@ -9,7 +9,7 @@ use super::activities::{RequestStep, StepKind};
 use super::contract::Moment;
 use super::counts::increase;
 use super::logs::{Form, LogLevel, LoggedMessage};
-use super::requests::{HttpFacts, OpenRequests};
+use super::requests::OpenRequests;
 use super::sql::{CommandEvent, CommandPhase};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_id::{ActivityId, WantedId};
@@ -109,8 +109,7 @@ impl Steps {
         let stack = model.stack_of(event, moment.thread);
         let wanted = edge.filter(|edge| edge.is_start && self.is_wanted(edge, moment));
         let number = self.requests.next_number();
-        let at = moment.edge(event);
-        let ended = self.requests.event(event, edge, at, 0, Some(stack), model);
+        let ended = self.requests.event(event, moment, 0, Some(stack), model);
         if let Some(wanted) = wanted {
             // If the id is that of a layer, the steps are those of its request.
             let of_all = || self.requests.request_for(event, edge, moment.thread, stack, model);
@@ -248,9 +247,9 @@ impl Steps {
         moment: &Moment,
         model: &Model,
     ) {
-        let facts = HttpFacts::from_event(event, edge).unwrap_or_default();
+        let facts = moment.http_facts(event).cloned().unwrap_or_default();
         let kind = if facts.direction == Some("out") { StepKind::Call } else { StepKind::Request };
-        let text = facts.name().unwrap_or_else(|| edge.name.clone());
+        let text = facts.name().unwrap_or_else(|| edge.name.to_string());
         let Some(place) = self.push(kind, &text, "", moment, model) else { return };
         self.open_requests.insert(number, place);
         if kind == StepKind::Request && self.numbers.len() < MAX_IDS {
@@ -260,7 +259,7 @@ impl Steps {
 
     fn span(&mut self, edge: &ActivityEdge, moment: &Moment, model: &Model) {
         let id = edge.id.as_ref().or(edge.path.as_ref()).cloned();
-        let key = (StepKey::Activity(id), edge.name.clone());
+        let key = (StepKey::Activity(id), edge.name.to_string());
         if edge.is_start {
             if let Some(place) = self.push(StepKind::Span, &edge.name, "", moment, model) {
                 self.open.insert(key, place);

@@ -5,11 +5,12 @@ use super::distribution::{Distribution, Spread};
 use super::each_task::{EachTask, TaskPlace, TaskTime, WAITED_FOR_BY};
 use super::stack_rows::{ShownFrames, below, is_of_task_library};
 use super::waiting::{BegunWait, MAX_OPEN, OpenWait};
+use crate::hash::HashMap;
 use crate::model::intervals::{Edge, Matcher};
 use crate::model::{ProcessHandle, TaskKind, WaitFor};
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// The process and number of a task.
 pub(super) type TaskKey = (ProcessHandle, u64);

@@ -19,13 +19,14 @@ use super::each_task::{EachTask, SCHEDULED_BY, TaskName, TaskPlace, TaskTime};
 use super::occurrence::Occurrence;
 use super::stack_rows::{ShownFrames, StackRow, below, is_of_task_library, stack_rows};
 use super::task_waits::{OpenTaskWait, TaskKey, TaskWaitPlace, TaskWaitRow, TaskWaits};
+use crate::hash::HashMap;
 use crate::model::intervals::{Interval, Matcher};
 use crate::model::{Frame, Mode, Model, Resolved, StackHandle, TaskKind, TextHandle, task_method};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Maximum number of uncompleted tasks that are kept; beyond it, the oldest is dropped.
 const MAX_TASKS: usize = 65_536;
@@ -146,7 +147,7 @@ impl Default for Tasks {
     fn default() -> Tasks {
         Tasks {
             tasks: BTreeMap::new(),
-            sites: HashMap::new(),
+            sites: HashMap::default(),
             waits: TaskWaits::default(),
             queued: Matcher::default(),
             running: Matcher::default(),

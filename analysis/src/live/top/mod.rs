@@ -20,7 +20,6 @@ pub use rows::{
 };
 
 use super::LiveReport;
-use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_path::PathForm;
 use crate::model::intervals::{Edge, Interval, LockWaits, Matcher, Suspensions, reported_nanos};
 use crate::model::{Mode, Model, NameOptions, NamesSoFar, ThreadHandle};
@@ -264,7 +263,7 @@ impl LiveTop {
 
     fn counter(&mut self, event: &Event<'_>, nanos: i64) {
         let thread = ThreadHandle(0);
-        let moment = Moment::new(thread, nanos, true, PathForm::Complete);
+        let moment = Moment::new(thread, nanos, true, PathForm::Complete, None);
         let latest = &mut self.latest_counters;
         self.counters.read(event, &moment, |Published { key, point, .. }| {
             let name = COUNTERS
@@ -277,15 +276,14 @@ impl LiveTop {
     }
 
     /// Processes the start or stop of an HTTP request.
-    fn request(&mut self, event: &Event<'_>, at: Edge, model: &Model) {
-        let edge = ActivityEdge::from_event(event, model.path_form(at.thread));
-        for ended in self.requests.event(event, edge.as_ref(), at, 0, None, model) {
+    fn request(&mut self, event: &Event<'_>, moment: &Moment, model: &Model) {
+        for ended in self.requests.event(event, moment, 0, None, model) {
             let nanos = ended.duration_ns.unwrap_or(0);
             let errors = u64::from(ended.is_error);
             let sum = EventSum { count: 1, weight: nanos, max: nanos, errors };
             let label = ended.facts.label();
             let label = label.as_deref().unwrap_or("request");
-            self.add(at.nanos, |slice, stack| {
+            self.add(moment.nanos, |slice, stack| {
                 slice.count(CountedEvent::Request, label, stack, sum)
             });
         }
@@ -331,7 +329,7 @@ impl LiveReport for LiveTop {
                 if event.name() == "EventCounters" {
                     self.counter(event, nanos);
                 } else {
-                    self.request(event, at, model);
+                    self.request(event, moment, model);
                 }
             }
             _ => return false,

@@ -216,9 +216,7 @@ impl LiveWatch {
         model: &Model,
         thread_id: Option<u64>,
     ) -> bool {
-        let at = Edge::from_event(event, moment.thread, moment.nanos);
-        let edge = moment.activity_edge(event);
-        let all = self.requests.event(event, edge, at, self.mark, None, model);
+        let all = self.requests.event(event, moment, self.mark, None, model);
         let is_its = !all.is_empty();
         for ended in all {
             let request = HttpRequest {

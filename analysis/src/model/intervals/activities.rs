@@ -3,12 +3,13 @@
 use super::activity_ids::ActivityIds;
 use super::shared_stops::{MAX_SHARED, SharedStops, StopOf, StoppedActivities, agree};
 use super::{Bounds, Edge, Interval};
-use crate::model::activity_edge::{ActivityEdge, hash_of, is_failure};
+use crate::hash::{HashMap, hash_of};
+use crate::model::activity_edge::{ActivityEdge, is_failure};
 use crate::model::activity_id::ActivityId;
 use crate::model::{TextHandle, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Maximum number of open activities. If there are more, the oldest activity with the new one's
 /// name is dropped.
@@ -116,10 +117,10 @@ pub(crate) struct OpenActivities<T> {
 impl<T> Default for OpenActivities<T> {
     fn default() -> OpenActivities<T> {
         OpenActivities {
-            by_name: HashMap::new(),
+            by_name: HashMap::default(),
             ids: ActivityIds::default(),
             shared: SharedStops::default(),
-            stopped: HashMap::new(),
+            stopped: HashMap::default(),
             started: 0,
             open: 0,
             steps_left: STEPS_AT_FIRST,

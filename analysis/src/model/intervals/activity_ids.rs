@@ -1,8 +1,9 @@
 //! Finds open activities by id.
 
+use crate::hash::HashMap;
 use crate::model::TextHandle;
 use crate::model::activity_id::ActivityId;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Open activities by their ids, each with its name and its number. Every operation takes only a
 /// few steps, however many activities have the same id, and in whatever order they end.

@@ -3,10 +3,11 @@
 
 use super::activities::{Hint, OpenActivities, OpenActivity};
 use super::{Bounds, Edge, Interval, nanos_between};
+use crate::hash::HashMap;
 use crate::model::TextHandle;
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_id::ActivityId;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Maximum number of stops of one id that wait for the stops of the other activities with the id.
 const MAX_WAITING: usize = 4_096;

@@ -6,9 +6,10 @@
 //! events of the listener have, or else if only one span is possible.
 
 use super::OpenActivityKey;
+use crate::hash::{HashMap, hash_of};
 use crate::model::ThreadHandle;
-use crate::model::activity_edge::{ActivityEdge, hash_of};
-use std::collections::{BTreeMap, HashMap};
+use crate::model::activity_edge::ActivityEdge;
+use std::collections::BTreeMap;
 
 /// Maximum number of open spans. If there are more, their stops were lost.
 const MAX_OPEN_SPANS: usize = 65_536;

@@ -32,8 +32,10 @@ pub use serving::ServingRequest;
 
 use super::contract::{Moment, Recording, Report};
 use super::occurrence::{Lasted, Occurrence};
-use super::requests::{Connections, HttpFacts, LayerStops, MaybeRequest, PhaseMarks};
+use super::requests::{Connections, LayerStops, MaybeRequest, PhaseMarks};
+use crate::hash::HashMap;
 use crate::model::activity_edge::ActivityEdge;
+use crate::model::activity_edge::http_facts::HttpFacts;
 use crate::model::activity_id::{ActivityId, WantedId};
 use crate::model::intervals::{
     Bounds, Hint, Interval, OpenActivities, OpenActivity, OpenActivityKey, StoppedActivities,
@@ -49,7 +51,6 @@ use parts::PartTracker;
 use request::Request;
 use served::ServedRequests;
 use serving::AnsweredCall;
-use std::collections::HashMap;
 use view::{ActivitySite, ActivityView, Slow, Wanted};
 
 /// Computes an [`ActivitiesReport`]. Memory is bounded by the number of names, stacks and
@@ -121,11 +122,11 @@ impl Default for Activities {
             open: OpenActivities::default(),
             all: Some(ActivityView::default()),
             http: None,
-            requests: HashMap::new(),
+            requests: HashMap::default(),
             stops: LayerStops::default(),
             connections: Connections::default(),
             phase_marks: PhaseMarks::default(),
-            answered: HashMap::new(),
+            answered: HashMap::default(),
             twins: Twins::default(),
             awaiting: AwaitingActivities::default(),
             parts: Some(PartTracker::default()),
@@ -211,7 +212,7 @@ impl Activities {
         &mut self,
         event: &Event<'_>,
         edge: &ActivityEdge,
-        facts: Option<HttpFacts>,
+        facts: Option<&HttpFacts>,
         moment: &Moment,
         model: &mut Model,
     ) {
@@ -320,7 +321,7 @@ impl Activities {
     ) {
         let name = model.texts_mut().intern(&edge.name);
         if let Some((start, nanos)) = self.open.unseen_start(edge, name, moment.nanos) {
-            self.start(event, &start, facts.cloned(), &moment.at_nanos(nanos), model);
+            self.start(event, &start, facts, &moment.at_nanos(nanos), model);
         }
         let hint = match facts.and_then(|facts| facts.direction) {
             Some(_) => self.hint(event, edge, moment, model),
@@ -503,14 +504,13 @@ impl Report for Activities {
             self.mark_phase(event, mark, moment);
         }
         let edge = moment.activity_edge(event);
-        let facts = edge.and_then(|edge| HttpFacts::from_event(event, edge));
+        let facts = moment.http_facts(event);
         let is_about = if self.all.is_some() { edge.is_some() } else { facts.is_some() };
         match edge {
             Some(edge)
-                if edge.is_listener
-                    && self.take_listener_event(edge, facts.as_ref(), moment, model) => {}
+                if edge.is_listener && self.take_listener_event(edge, facts, moment, model) => {}
             Some(edge) if edge.is_start => self.start(event, edge, facts, moment, model),
-            Some(edge) => self.stop(event, edge, facts.as_ref(), moment, model),
+            Some(edge) => self.stop(event, edge, facts, moment, model),
             None => {
                 if let Some(activity) = self.open.failed_mut(event, moment.thread) {
                     activity.what.is_error = true;

@@ -5,12 +5,13 @@ use super::serving::Serving;
 use super::view::{ActivitySite, OutgoingCalls, Slow, Wanted};
 use super::{Activities, Moment};
 use crate::model::activity_edge::ActivityEdge;
+use crate::model::activity_edge::http_facts::HttpFacts;
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{Hint, OpenActivityKey};
 use crate::model::{Model, StackHandle, TextHandle};
 use crate::report::occurrence::Lasted;
 use crate::report::requests::{
-    ConnectionUse, HttpFacts, HttpPhases, PhaseClock, PhaseMark, request_of, requests_around,
+    ConnectionUse, HttpPhases, PhaseClock, PhaseMark, request_of, requests_around,
 };
 use nettrace_parser::Event;
 
@@ -88,13 +89,13 @@ impl Activities {
         &mut self,
         edge: &ActivityEdge,
         name: TextHandle,
-        facts: HttpFacts,
+        facts: &HttpFacts,
         within: Option<OpenActivityKey>,
         moment: &Moment,
         model: &mut Model,
     ) -> Request {
         let newest = self.requests.get(&moment.thread).copied();
-        let layer_of = request_of(&self.open, newest, edge, name, &facts, moment.thread);
+        let layer_of = request_of(&self.open, newest, edge, name, facts, moment.thread);
         let around = layer_of;
         let around = around.or_else(|| requests_around(&self.open, edge, moment.thread).next());
         let around = around.or(within);
@@ -122,7 +123,7 @@ impl Activities {
         });
         Request {
             node,
-            facts,
+            facts: facts.clone(),
             label,
             layer_of,
             around,

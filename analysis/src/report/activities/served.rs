@@ -1,7 +1,8 @@
 //! Times in which threads worked for incoming requests that have ended, up to a number of them.
 
+use crate::hash::HashMap;
 use crate::model::{EndpointSpans, Resolved, TextHandle, ThreadHandle, ThreadSpan};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Time in which a thread worked for a request.
 #[derive(Debug, Clone, Copy)]

@@ -2,11 +2,11 @@
 
 use super::document::target;
 use super::{Activities, BegunActivity};
+use crate::hash::HashMap;
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::OpenActivityKey;
 use crate::model::{Resolved, TextHandle, ThreadHandle};
-use std::collections::HashMap;
 
 /// Maximum number of incoming requests that are kept for one outgoing request, which may be sent
 /// more than once.

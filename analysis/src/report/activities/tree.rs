@@ -1,7 +1,7 @@
 //! Tree of the names of activities inside others.
 
+use crate::hash::HashMap;
 use crate::model::TextHandle;
-use std::collections::HashMap;
 
 /// Number of nodes from which on a new name becomes a root instead of a child.
 const MAX_NODES: usize = 10_000;

@@ -10,6 +10,7 @@ use super::request::OutgoingSums;
 use super::serving::{AnsweredCall, Serving, ServingRequest};
 use super::tree::ActivityTree;
 use crate::document::SCHEMA;
+use crate::hash::HashMap;
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{OpenActivityKey, SharedTime};
 use crate::model::{EndpointSpans, Mode, Resolved, StackHandle, TextHandle, Texts, ThreadHandle};
@@ -19,7 +20,7 @@ use crate::report::occurrence::{Lasted, Occurrence};
 use crate::report::requests::HttpPhases;
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Counts all activities, or HTTP requests by target.
 #[derive(Debug, Default)]

@@ -3,17 +3,18 @@
 //! Several layers of a program may report a request, such as Kestrel and ASP.NET Core's hosting. It
 //! counts once, with the facts of all layers.
 
-use super::facts::{HttpFacts, MaybeRequest, request_of, requests_around};
+use super::facts::{MaybeRequest, request_of, requests_around};
+use crate::hash::HashMap;
 use crate::model::activity_edge::ActivityEdge;
+use crate::model::activity_edge::http_facts::HttpFacts;
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{
     Edge, Hint, Interval, OpenActivities, OpenActivity, OpenActivityKey, StoppedActivities,
     TwinStop, Twins,
 };
-use crate::model::{Model, StackHandle, TextHandle, Texts, ThreadHandle, is_inside};
+use crate::model::{Model, Moment, StackHandle, TextHandle, Texts, ThreadHandle, is_inside};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
-use std::collections::HashMap;
 
 /// Maximum number of different names of activities that are requests.
 const MAX_NAMES: usize = 1000;
@@ -127,31 +128,32 @@ pub(crate) struct EndedRequest {
 
 impl OpenRequests {
     /// Processes the next event. Returns the requests whose end is known with it: one, or several
-    /// that have one id and have all stopped now. `mark`: bits of the caller's
-    /// choice, which a request collects from its events; `stack`: stack of the event, needed for
+    /// that have one id and have all stopped now. `mark`: bits of the caller's choice, which a
+    /// request collects from its events; `stack`: stack of the event, needed for
     /// [`request_for`](Self::request_for).
     pub(crate) fn event(
         &mut self,
         event: &Event<'_>,
-        edge: Option<&ActivityEdge>,
-        at: Edge,
+        moment: &Moment,
         mark: u128,
         stack: Option<StackHandle>,
         model: &Model,
     ) -> Vec<EndedRequest> {
         self.is_layer = false;
-        let Some(edge) = edge else {
+        let at = moment.edge(event);
+        let Some(edge) = moment.activity_edge(event) else {
             if let Some(request) = self.open.failed_mut(event, at.thread) {
                 request.what.is_error = true;
                 request.what.mark |= mark;
             }
             return Vec::new();
         };
-        if edge.is_listener && self.listener(event, edge, at.thread, mark) {
+        let facts = moment.http_facts(event);
+        if edge.is_listener && self.listener(edge, facts, at.thread, mark) {
             self.is_layer = true;
             return Vec::new();
         }
-        let Some(facts) = HttpFacts::from_event(event, edge) else {
+        let Some(facts) = facts else {
             self.span(edge, at.thread);
             return Vec::new();
         };
@@ -178,8 +180,8 @@ impl OpenRequests {
     /// span does.
     fn listener(
         &mut self,
-        event: &Event<'_>,
         edge: &ActivityEdge,
+        facts: Option<&HttpFacts>,
         thread: ThreadHandle,
         mark: u128,
     ) -> bool {
@@ -192,7 +194,7 @@ impl OpenRequests {
             },
         };
         let Some(place) = place else { return false };
-        let Some(facts) = HttpFacts::from_event(event, edge) else { return true };
+        let Some(facts) = facts else { return true };
         for place in [Some(place), self.outermost_layer(place)].into_iter().flatten() {
             if let Some(request) = self.open.at_mut(place) {
                 let known = std::mem::take(&mut request.what.facts);
@@ -210,13 +212,13 @@ impl OpenRequests {
         event: &Event<'_>,
         edge: &ActivityEdge,
         name: TextHandle,
-        facts: HttpFacts,
+        facts: &HttpFacts,
         at: Edge,
         mark: u128,
         stack: Option<StackHandle>,
     ) {
         let newest = self.newest.get(&at.thread).copied();
-        let layer_of = request_of(&self.open, newest, edge, name, &facts, at.thread);
+        let layer_of = request_of(&self.open, newest, edge, name, facts, at.thread);
         if layer_of.is_none() {
             self.newest.insert(at.thread, self.open.next_place(name));
             // A process may run for days and start many threads.
@@ -238,6 +240,7 @@ impl OpenRequests {
         let is_error = edge.is_error;
         let is_out = facts.direction == Some("out");
         let around = if is_out { self.by_ids(edge, at.thread).or(newest) } else { None };
+        let facts = facts.clone();
         let begun = BegunRequest { number, facts, layer_of, is_error, mark, stack, around };
         if !edge.is_listener && event.known_provider() == KnownProvider::DiagnosticSource {
             self.twins.span(edge, at.thread, self.open.next_place(name));
@@ -251,7 +254,7 @@ impl OpenRequests {
         &mut self,
         edge: &ActivityEdge,
         name: TextHandle,
-        facts: HttpFacts,
+        facts: &HttpFacts,
         at: Edge,
         mark: u128,
         stack: Option<StackHandle>,
@@ -264,7 +267,7 @@ impl OpenRequests {
             None => Hint::default(),
         };
         let StoppedActivities { own, others, .. } = self.open.stop_with(edge, name, at, hint);
-        let own = own.and_then(|own| self.ended(own, (edge.is_error, facts, mark)));
+        let own = own.and_then(|own| self.ended(own, (edge.is_error, facts.clone(), mark)));
         let mut all: Vec<EndedRequest> = own.into_iter().collect();
         // Nothing tells which of the stops was that of each of these.
         let nothing = || (false, HttpFacts::default(), 0);

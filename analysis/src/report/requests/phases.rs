@@ -18,7 +18,7 @@
 //! to the queue while it sends its headers, without an event: `RequestLeftQueue` tells it later. A connection that opens for a request, but later than the request was sent on
 //! another one, counts for no phase.
 
-use crate::report::by_type::ByType;
+use crate::by_type::ByType;
 use nettrace_parser::view::KnownProvider;
 use nettrace_parser::{Event, Value};
 

@@ -9,7 +9,8 @@
 //! | EventSource `Npgsql` | `CommandStart`, `CommandStop` |
 //! | `Microsoft-Extensions-Logging` | messages 20101 and 20102 of logger `Microsoft.EntityFrameworkCore.Database.Command` |
 
-use crate::model::activity_edge::{ActivityEdge, hash_of};
+use crate::hash::hash_of;
+use crate::model::activity_edge::ActivityEdge;
 use crate::report::logs::LoggedMessage;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
@@ -103,8 +104,10 @@ impl CommandEvent {
                 "CommandText" | "LogCommandText" if is_command => {
                     command.text = command.text.take().or_else(|| Some(value.to_string()));
                 }
-                "CommandId" | "OperationId" => command.command = Some(hash_of(&value.to_string())),
-                "ConnectionId" => command.connection = Some(hash_of(&value.to_string())),
+                "CommandId" | "OperationId" => {
+                    command.command = Some(hash_of(value.to_string().as_str()))
+                }
+                "ConnectionId" => command.connection = Some(hash_of(value.to_string().as_str())),
                 "Result" => result = value.to_string().parse().ok(),
                 "ReadCount" => command.rows = value.to_string().parse().ok(),
                 "ExecuteMethod" => is_non_query = value == "ExecuteNonQuery",

@@ -18,8 +18,10 @@ use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::Distribution;
 use super::endpoints::executed_method;
 use super::logs::{Around, LogScopes, LoggedMessage};
-use super::requests::{HttpFacts, OpenRequests};
-use crate::model::activity_edge::{ActivityEdge, hash_of};
+use super::requests::OpenRequests;
+use crate::hash::{HashMap, hash_of};
+use crate::model::activity_edge::ActivityEdge;
+use crate::model::activity_edge::http_facts::HttpFacts;
 use crate::model::intervals::OpenActivities;
 use crate::model::{Folding, Frame, Mode, Model, Resolved, StackHandle, TextHandle};
 use crate::sorted::SortFew;
@@ -28,7 +30,7 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use statement::normalised;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 use units::{UnitRow, Units, WorkUnit};
 
@@ -109,8 +111,8 @@ impl Default for Sql {
             sources: BTreeMap::new(),
             requests: OpenRequests::default(),
             scopes: LogScopes::default(),
-            methods: HashMap::new(),
-            connections: HashMap::new(),
+            methods: HashMap::default(),
+            connections: HashMap::default(),
             top: 20,
             used: 0,
         }
@@ -379,7 +381,7 @@ impl Report for Sql {
             }
             None => {
                 let stack = edge.map(|_| model.stack_of(event, moment.thread));
-                let all = self.requests.event(event, edge, moment.edge(event), 0, stack, model);
+                let all = self.requests.event(event, moment, 0, stack, model);
                 for ended in all {
                     let label = ended.facts.name().map(|name| model.texts_mut().intern(&name));
                     let unit = WorkUnit::Request(ended.number);

@@ -4,13 +4,13 @@ use super::account::{Account, LinePart, MAX_STRETCHES, PartTotals};
 use super::carrier::{Busy, Carrier};
 use super::pauses::Pauses;
 use super::{At, Doing, Stretch, ThreadWork, WorkPiece};
+use crate::hash::HashMap;
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{nanos_between, reported_nanos};
 use crate::model::{Model, Resolved, ThreadHandle};
 use crate::report::contract::Moment;
 use nettrace_parser::view::{self, KnownProvider, SampleState, View};
 use nettrace_parser::{Event, Guid};
-use std::collections::HashMap;
 
 /// Maximum number of levels of a path that are searched for an open activity, and of activities
 /// inside each other.

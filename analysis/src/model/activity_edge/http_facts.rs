@@ -1,0 +1,304 @@
+//! Facts about HTTP requests in the events of activities.
+//!
+//! | source | direction |
+//! |---|---|
+//! | `System.Net.Http` Request; DiagnosticSource `…HttpRequestOut` | out |
+//! | `Microsoft.AspNetCore.Hosting` and `Microsoft-AspNetCore-Server-Kestrel` Request; DiagnosticSource `…HttpRequestIn` | in |
+//! | `Request` of any other EventSource whose start has a path or a URL | not reported |
+
+use super::{ActivityEdge, tag};
+use crate::identifier::is_identifier;
+use nettrace_parser::view::{self, KnownProvider, View};
+use nettrace_parser::{Event, Value};
+
+/// Reads a status: a number, or a name of HttpStatusCode such as `OK`.
+fn status_of(text: &str) -> Option<i64> {
+    const NAMES: [(&str, i64); 16] = [
+        ("OK", 200),
+        ("Created", 201),
+        ("Accepted", 202),
+        ("NoContent", 204),
+        ("MovedPermanently", 301),
+        ("Found", 302),
+        ("NotModified", 304),
+        ("BadRequest", 400),
+        ("Unauthorized", 401),
+        ("Forbidden", 403),
+        ("NotFound", 404),
+        ("Conflict", 409),
+        ("TooManyRequests", 429),
+        ("InternalServerError", 500),
+        ("BadGateway", 502),
+        ("ServiceUnavailable", 503),
+    ];
+    let named = || NAMES.iter().find(|(name, _)| *name == text).map(|(_, status)| *status);
+    text.parse().ok().or_else(named)
+}
+
+/// Facts about an HTTP request, as its events report them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct HttpFacts {
+    /// Direction: `out` or `in`; `None` if the source does not say.
+    pub(crate) direction: Option<&'static str>,
+    pub(crate) method: Option<String>,
+    /// Scheme, host and path, without a query.
+    pub(crate) target: Option<String>,
+    pub(crate) status: Option<i64>,
+}
+
+impl HttpFacts {
+    /// Returns the facts in the start or stop of an HTTP request; `None` for other activities.
+    pub(crate) fn from_event(event: &Event<'_>, edge: &ActivityEdge) -> Option<HttpFacts> {
+        let is_diagnostic = event.known_provider() == KnownProvider::DiagnosticSource;
+        let direction = match &*edge.name {
+            "System.Net.Http/Request" => Some("out"),
+            "Microsoft.AspNetCore.Hosting/Request"
+            | "Microsoft-AspNetCore-Server-Kestrel/Request" => Some("in"),
+            name if is_diagnostic && name.ends_with("HttpRequestOut") => Some("out"),
+            name if is_diagnostic && name.ends_with("HttpRequestIn") => Some("in"),
+            name if !is_diagnostic && name.ends_with("/Request") => None,
+            _ => return None,
+        };
+        let mut facts = HttpFacts { direction, ..HttpFacts::default() };
+        if is_diagnostic {
+            facts.read_tags(event);
+        } else {
+            facts.read_fields(event);
+        }
+        // A `Request` of another EventSource need not be about HTTP, so its start must have a
+        // target. A stop has no target.
+        let is_known = direction.is_some() || !edge.is_start || facts.target.is_some();
+        is_known.then_some(facts)
+    }
+
+    fn read_fields(&mut self, event: &Event<'_>) {
+        let (mut scheme, mut host, mut port, mut path) = (None, None, None, None);
+        let mut fields = event.fields();
+        while let Some(field) = fields.next() {
+            let Ok(value) = field.value else { break };
+            if value.is_absent() && fields.rest().is_empty() {
+                // The payload has ended, so the remaining fields are absent too.
+                break;
+            }
+            let text = |value: Value<'_>| value.to_text().filter(|text| !text.is_empty());
+            match field.name() {
+                "scheme" => scheme = text(value),
+                "host" => host = text(value),
+                "port" => port = value.as_i64(),
+                "method" | "Method" | "httpMethod" => self.method = text(value),
+                "path" | "Path" | "pathAndQuery" => path = text(value),
+                "url" | "Url" | "uri" | "Uri" | "requestUri" => self.target = text(value),
+                "statusCode" | "StatusCode" => self.status = value.as_i64(),
+                _ => {}
+            }
+        }
+        if let Some(path) = path {
+            let scheme = scheme.map_or(String::new(), |scheme| format!("{scheme}://"));
+            let port = port
+                .filter(|port| !matches!(port, 0 | 80 | 443))
+                .map_or(String::new(), |port| format!(":{port}"));
+            self.target = Some(match host {
+                Some(host) => format!("{scheme}{host}{port}{path}"),
+                None => path,
+            });
+        }
+    }
+
+    fn read_tags(&mut self, event: &Event<'_>) {
+        let Some(activity) = view::Activity::from_event(event) else { return };
+        for (key, value) in activity.arguments() {
+            if key != "TagObjects" && key != "Tags" {
+                self.read_argument(&key.to_string(), &value);
+                continue;
+            }
+            let tags = value.to_string();
+            let first = |keys: [&str; 3]| {
+                keys.into_iter().find_map(|key| tag(&tags, key)).map(str::to_owned)
+            };
+            self.method = self
+                .method
+                .take()
+                .or_else(|| first(["http.request.method", "http.method", "method"]));
+            self.target =
+                self.target.take().or_else(|| first(["url.full", "http.url", "http.route"]));
+            self.target = self.target.take().or_else(|| first(["url.path", "http.target", "path"]));
+            let status = first(["http.response.status_code", "http.status_code", "status_code"]);
+            self.status = self.status.or_else(|| status?.parse().ok());
+        }
+    }
+
+    /// Reads an argument that the specification of a listener selects, such as `Path` for
+    /// `Request.Path`.
+    fn read_argument(&mut self, key: &str, value: &dyn std::fmt::Display) {
+        let is = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(key));
+        let text = || Some(value.to_string()).filter(|text| !text.is_empty());
+        if is(&["Method", "RequestMethod"]) {
+            self.method = text().or(self.method.take());
+        } else if is(&["Path", "RequestPath", "RequestUri", "Uri", "Url"]) {
+            self.target = text().filter(|text| text.contains('/')).or(self.target.take());
+        } else if is(&["StatusCode", "ResponseStatusCode"]) {
+            self.status = status_of(&value.to_string()).or(self.status);
+        }
+    }
+
+    /// Returns these facts, completed by those of another event of the request.
+    pub(crate) fn joined(self, other: HttpFacts) -> HttpFacts {
+        HttpFacts {
+            direction: self.direction.or(other.direction),
+            method: self.method.or(other.method),
+            target: self.target.or(other.target),
+            status: self.status.or(other.status),
+        }
+    }
+
+    /// Returns whether both may be facts of one request: they have one direction and, as far as
+    /// they are known, one method and path.
+    pub(crate) fn is_same_request(&self, other: &HttpFacts) -> bool {
+        fn agree<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
+            one.zip(other).is_none_or(|(one, other)| one == other)
+        }
+        self.direction == other.direction
+            && self.direction.is_some()
+            && agree(self.method.as_deref(), other.method.as_deref())
+            && agree(self.path(), other.path())
+    }
+
+    /// Returns the requested path, without host and query.
+    pub(crate) fn path(&self) -> Option<&str> {
+        let target = self.target.as_deref()?.split(['?', '#']).next()?;
+        match target.split_once("://") {
+            Some((_, rest)) => Some(rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")),
+            None => Some(target),
+        }
+    }
+
+    /// Returns whether the status is an error: a server error, or no response.
+    pub(crate) fn is_error(&self) -> bool {
+        self.status.is_some_and(|status| !(0..500).contains(&status))
+    }
+
+    /// Returns direction and name, such as `out GET https://host/items/#`. Numbers in paths do not
+    /// distinguish requests.
+    pub(crate) fn label(&self) -> Option<String> {
+        self.name().map(|name| label_of(self.direction, name))
+    }
+
+    /// Returns the name without the direction, such as `GET https://host/items/#`.
+    pub(crate) fn name(&self) -> Option<String> {
+        let target = self.target.as_deref()?;
+        let target = target.split(['?', '#']).next().unwrap_or_default();
+        let host_end = target.find("://").map_or(0, |at| at.saturating_add(3));
+        let host_end = target
+            .get(host_end..)
+            .and_then(|rest| rest.find('/'))
+            .map_or(0, |at| at.saturating_add(host_end));
+        let (host, path) = target.split_at_checked(host_end)?;
+        let mut name = String::with_capacity(target.len().saturating_add(METHOD_BYTES));
+        if let Some(method) = &self.method {
+            name.push_str(method);
+            name.push(' ');
+        }
+        name.push_str(host);
+        add_path_group(&mut name, path);
+        Some(name)
+    }
+}
+
+/// Returns the label of requests with a direction and a name, such as `in GET /items/#`.
+pub(crate) fn label_of(direction: Option<&str>, name: String) -> String {
+    match direction {
+        Some(direction) => format!("{direction} {name}"),
+        None => name,
+    }
+}
+
+/// Room for the method in a name, in bytes: `OPTIONS` and a space.
+const METHOD_BYTES: usize = 8;
+/// Maximum length of the path in a label, in characters.
+const MAX_PATH_CHARACTERS: usize = 200;
+
+/// Appends the path with `#` for each segment that is a number or an identifier. Segments such as
+/// `v1` or `nplus1` stay.
+fn add_path_group(name: &mut String, path: &str) {
+    let is_id = |segment: &str| {
+        !segment.is_empty()
+            && (segment.bytes().all(|byte| byte.is_ascii_digit()) || is_identifier(segment))
+    };
+    let begin = name.len();
+    for (at, segment) in path.split('/').enumerate() {
+        if at > 0 {
+            name.push('/');
+        }
+        name.push_str(if is_id(segment) { "#" } else { segment });
+        // A character takes at least a byte.
+        let group = name.get(begin..).filter(|group| group.len() > MAX_PATH_CHARACTERS);
+        if let Some((end, _)) = group.and_then(|it| it.char_indices().nth(MAX_PATH_CHARACTERS)) {
+            name.truncate(begin.saturating_add(end));
+            name.push('…');
+            break;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_that_differ_in_numbers_of_their_path_have_one_label() {
+        let label = |direction, method: Option<&str>, target: &str| {
+            HttpFacts {
+                direction,
+                method: method.map(str::to_owned),
+                target: Some(target.to_owned()),
+                status: None,
+            }
+            .label()
+            .unwrap()
+        };
+        assert_eq!(
+            label(Some("out"), Some("GET"), "https://h1:8080/items/36?x=1"),
+            "out GET https://h1:8080/items/#"
+        );
+        assert_eq!(label(None, None, "/items/37"), "/items/#");
+        assert_eq!(label(None, None, "/v1/nplus1/a1b22c"), "/v1/nplus1/#");
+        assert_eq!(label(None, None, "/u/00000000-1c10-0000-0000-00009ac69d59/x2"), "/u/#/x2");
+        assert_eq!(label(Some("in"), None, "http://é"), "in http://é");
+        assert_eq!(HttpFacts::default().label(), None);
+    }
+
+    #[test]
+    fn layers_of_a_request_go_one_way_and_ask_for_the_same() {
+        let facts = |direction, method: Option<&str>, target: Option<&str>| HttpFacts {
+            direction,
+            method: method.map(str::to_owned),
+            target: target.map(str::to_owned),
+            status: None,
+        };
+        let work = facts(Some("in"), Some("GET"), Some("/work"));
+        for same in [
+            facts(Some("in"), None, Some("http://h:1/work?x=1")),
+            facts(Some("in"), Some("GET"), None),
+        ] {
+            assert!(work.is_same_request(&same) && same.is_same_request(&work), "{same:?}");
+        }
+        for other in [
+            facts(Some("out"), Some("GET"), Some("/work")),
+            facts(Some("in"), Some("PUT"), Some("/work")),
+            facts(Some("in"), Some("GET"), Some("/works")),
+            facts(None, Some("GET"), Some("/work")),
+        ] {
+            assert!(!work.is_same_request(&other), "{other:?}");
+        }
+        assert!(!facts(None, None, None).is_same_request(&facts(None, None, None)));
+    }
+
+    #[test]
+    fn a_status_of_the_server_or_none_at_all_is_an_error() {
+        let is_error = |status| HttpFacts { status, ..HttpFacts::default() }.is_error();
+        assert_eq!(
+            [None, Some(200), Some(404), Some(500), Some(-1)].map(is_error),
+            [false, false, false, true, true]
+        );
+    }
+}
