@@ -1,6 +1,6 @@
 //! Numbers distinct values in the order of first appearance.
 
-use std::collections::HashMap;
+use crate::hash::HashMap;
 use std::hash::Hash;
 
 /// Distinct values with their numbers: 0, 1, 2 …
@@ -9,7 +9,7 @@ pub(crate) struct Numbering<T: Eq + Hash>(HashMap<T, u32>);
 
 impl<T: Eq + Hash> Default for Numbering<T> {
     fn default() -> Numbering<T> {
-        Numbering(HashMap::new())
+        Numbering(HashMap::default())
     }
 }
 

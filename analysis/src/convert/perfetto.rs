@@ -22,6 +22,7 @@ use super::encode::Message;
 use super::lanes::{Lanes, lane_name};
 use super::roots::Roots;
 use super::{Convert, ConvertError, ConvertOptions, Output};
+use crate::hash::HashMap;
 use crate::model::{
     Argument, Arguments, Category, Flow, FrameHandle, Kind, Model, ProcessHandle, Profile,
     Resolved, Sample, Span, SpanScope, StackHandle, Texts, ThreadHandle, TimelineMark, Track,
@@ -29,7 +30,7 @@ use crate::model::{
 use crate::numbering::Numbering;
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu, Kind::AllocationSamples, Kind::AllocationTicks];
@@ -88,6 +89,8 @@ pub(crate) struct Perfetto<'o> {
     categories: Numbering<&'static str>,
     /// Whether each of the two sequences has been started.
     begun: [bool; 2],
+    /// Memory of the packet that is written.
+    framed: Message,
     has_content: bool,
 }
 
@@ -109,25 +112,28 @@ impl<'o> Perfetto<'o> {
             held: BTreeMap::new(),
             arrived: 0,
             lanes: Lanes::default(),
-            tracks: HashMap::new(),
+            tracks: HashMap::default(),
             names: Texts::default(),
             categories: Numbering::default(),
             begun: [false; 2],
+            framed: Message::default(),
             has_content: false,
         }
     }
 
-    /// Writes a packet of a sequence.
-    fn packet(&mut self, sequence: u64, mut packet: Message) -> io::Result<()> {
+    /// Writes a packet of a sequence, with the fields that `fill` writes.
+    fn packet(&mut self, sequence: u64, fill: impl FnOnce(&mut Message)) -> io::Result<()> {
         self.has_content = true;
-        packet.uint(packet::SEQUENCE_ID, sequence);
         let begun = if sequence == EVENTS { &mut self.begun[0] } else { &mut self.begun[1] };
         // Flag 2 needs interned data; flag 1 starts a sequence without any.
         let flags = if std::mem::replace(begun, true) { 2 } else { 3 };
-        packet.uint(packet::SEQUENCE_FLAGS, flags);
-        let mut framed = Message::default();
-        framed.message(1, &packet);
-        self.out.write_all(framed.bytes())
+        self.framed.clear();
+        self.framed.nested(1, |packet| {
+            fill(packet);
+            packet.uint(packet::SEQUENCE_ID, sequence);
+            packet.uint(packet::SEQUENCE_FLAGS, flags);
+        });
+        self.out.write_all(self.framed.bytes())
     }
 
     /// Returns the id of a track. A new track is described first.
@@ -155,10 +161,14 @@ impl<'o> Perfetto<'o> {
                 track.uint(1, uuid).text(2, name).uint(5, parent).message(8, &counter);
             }
         }
-        let mut packet = Message::default();
-        packet.message(packet::TRACK_DESCRIPTOR, &track);
-        self.packet(EVENTS, packet)?;
+        self.describe_track(&track)?;
         Ok(uuid)
+    }
+
+    fn describe_track(&mut self, track: &Message) -> io::Result<()> {
+        self.packet(EVENTS, |packet| {
+            packet.message(packet::TRACK_DESCRIPTOR, track);
+        })
     }
 
     /// Makes the description of a process or a thread, with the name that is known so far.
@@ -191,29 +201,31 @@ impl<'o> Perfetto<'o> {
     /// packet.
     fn event(&mut self, at: At<'_>, kind: u64, fill: impl FnOnce(&mut Message)) -> io::Result<()> {
         let mut interned = Message::default();
-        let mut event = Message::default();
-        event.uint(event::TYPE, kind).uint(event::TRACK_UUID, at.track);
-        if let Some((category, name)) = at.named {
-            let (iid, is_new) = self.categories.id(category);
+        let ids = at.named.map(|(category, name)| {
+            let (category_id, is_new) = self.categories.id(category);
             if is_new {
-                interned.message(1, Message::default().uint(1, iid).text(2, category));
+                interned.message(1, Message::default().uint(1, category_id).text(2, category));
             }
-            event.uint(event::CATEGORY_IIDS, iid);
             let known = self.names.len();
-            let iid = u64::from(self.names.intern(name).0).saturating_add(1);
+            let name_id = u64::from(self.names.intern(name).0).saturating_add(1);
             if self.names.len() > known {
-                interned.message(2, Message::default().uint(1, iid).text(2, name));
+                interned.message(2, Message::default().uint(1, name_id).text(2, name));
             }
-            event.uint(event::NAME_IID, iid);
-        }
-        fill(&mut event);
-        let mut packet = Message::default();
-        packet.uint(packet::TIMESTAMP, timestamp(at.nanos));
-        if !interned.is_empty() {
-            packet.message(packet::INTERNED_DATA, &interned);
-        }
-        packet.message(packet::TRACK_EVENT, &event);
-        self.packet(EVENTS, packet)
+            (category_id, name_id)
+        });
+        self.packet(EVENTS, |packet| {
+            packet.uint(packet::TIMESTAMP, timestamp(at.nanos));
+            if !interned.is_empty() {
+                packet.message(packet::INTERNED_DATA, &interned);
+            }
+            packet.nested(packet::TRACK_EVENT, |event| {
+                event.uint(event::TYPE, kind).uint(event::TRACK_UUID, at.track);
+                if let Some((category_id, name_id)) = ids {
+                    event.uint(event::CATEGORY_IIDS, category_id).uint(event::NAME_IID, name_id);
+                }
+                fill(event);
+            });
+        })
     }
 
     /// Holds a span of a thread back until the spans around it have ended.
@@ -265,15 +277,15 @@ impl<'o> Perfetto<'o> {
                 // A stack that has lost its callers has other frames in each thread and run.
                 let run = roots.run(&sample).map(|run| (thread, run));
                 let iid = frames.stack((run, handle), stack, resolved, &mut interned);
-                let mut inner = Message::default();
-                inner.uint(2, pid).uint(3, tid).uint(4, iid);
-                let mut packet = Message::default();
-                packet.uint(packet::TIMESTAMP, timestamp(sample.nanos));
-                if !interned.is_empty() {
-                    packet.message(packet::INTERNED_DATA, &interned);
-                }
-                packet.message(packet::PERF_SAMPLE, &inner);
-                self.packet(SAMPLES, packet)?;
+                self.packet(SAMPLES, |packet| {
+                    packet.uint(packet::TIMESTAMP, timestamp(sample.nanos));
+                    if !interned.is_empty() {
+                        packet.message(packet::INTERNED_DATA, &interned);
+                    }
+                    packet.nested(packet::PERF_SAMPLE, |inner| {
+                        inner.uint(2, pid).uint(3, tid).uint(4, iid);
+                    });
+                })?;
             }
         }
         Ok(())
@@ -427,9 +439,7 @@ impl Convert for Perfetto<'_> {
         for (uuid, place) in named {
             if matches!(place, TrackContent::Process(_) | TrackContent::Thread(_)) {
                 let track = self.describe(&place, uuid, model)?;
-                let mut packet = Message::default();
-                packet.message(packet::TRACK_DESCRIPTOR, &track);
-                self.packet(EVENTS, packet)?;
+                self.describe_track(&track)?;
             }
         }
         self.write_samples(resolved)?;
@@ -440,15 +450,15 @@ impl Convert for Perfetto<'_> {
 /// Adds the arguments of a span and its arrow to an event.
 fn annotate(event: &mut Message, arguments: &Arguments, note: Option<&str>, flow: Option<Flow>) {
     for (name, value) in arguments {
-        let mut annotation = Message::default();
-        annotation.text(10, name);
-        match value {
-            Argument::Number(number) => annotation.uint(3, *number),
-            Argument::Real(real) => annotation.double(5, *real),
-            Argument::Address(address) => annotation.uint(7, *address),
-            Argument::Text(text) => annotation.text(6, text),
-        };
-        event.message(event::DEBUG_ANNOTATIONS, &annotation);
+        event.nested(event::DEBUG_ANNOTATIONS, |annotation| {
+            annotation.text(10, name);
+            match value {
+                Argument::Number(number) => annotation.uint(3, *number),
+                Argument::Real(real) => annotation.double(5, *real),
+                Argument::Address(address) => annotation.uint(7, *address),
+                Argument::Text(text) => annotation.text(6, text),
+            };
+        });
     }
     if let Some(note) = note {
         event.message(event::DEBUG_ANNOTATIONS, Message::default().text(10, "note").text(6, note));

@@ -6,8 +6,8 @@
 //! | 64 bits | 1 | 8 bytes, lowest first |
 //! | length-delimited | 2 | varint length, then bytes: text, message, packed numbers |
 
-/// A message while it is written. A nested message is written separately and added with
-/// [`Message::message`].
+/// A message while it is written. A nested message is written in its place ([`Message::nested`]), or
+/// separately and added with [`Message::message`].
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Message {
     bytes: Vec<u8>,
@@ -84,6 +84,26 @@ impl Message {
         self.delimited(field, &message.bytes)
     }
 
+    /// Appends a nested message, which `fill` writes.
+    pub(crate) fn nested(&mut self, field: u32, fill: impl FnOnce(&mut Message)) -> &mut Self {
+        self.key(field, 2);
+        let at = self.bytes.len();
+        // Most lengths take one byte.
+        self.bytes.push(0);
+        fill(self);
+        let begin = at.saturating_add(1);
+        let length = self.bytes.len().saturating_sub(begin) as u64;
+        match self.bytes.get_mut(at) {
+            Some(place) if length < 0x80 => *place = low_bits(length),
+            _ => {
+                let mut digits = Message::default();
+                digits.varint(length);
+                self.bytes.splice(at..begin, digits.bytes);
+            }
+        }
+        self
+    }
+
     /// Appends unsigned numbers in packed encoding; appends nothing if there are none.
     pub(crate) fn packed(
         &mut self,
@@ -117,6 +137,20 @@ mod tests {
         let mut message = Message::default();
         message.uint(1, 150).text(2, "hi");
         assert_eq!(message.bytes(), [0x08, 0x96, 0x01, 0x12, 0x02, b'h', b'i']);
+    }
+
+    #[test]
+    fn a_message_is_the_same_written_in_its_place_and_added() {
+        for length in [0, 1, 127, 128, 70_000] {
+            let text = "x".repeat(length);
+            let (mut inner, mut added, mut nested) = <(Message, Message, Message)>::default();
+            added.uint(1, 7).message(2, inner.text(3, &text)).uint(4, 8);
+            let fill = |inner: &mut Message| {
+                inner.text(3, &text);
+            };
+            nested.uint(1, 7).nested(2, fill).uint(4, 8);
+            assert_eq!(nested.bytes(), added.bytes());
+        }
     }
 
     #[test]

@@ -44,8 +44,9 @@ impl Spans {
         let mut instant = moment.instant(Category::Exception, UNTOLD);
         let mut is_nested = false;
         if let Some(exception) = Exception::from_event(moment.event) {
-            instant.name = type_text(&exception.type_name.to_string(), NameOptions::default());
-            subject::text(&mut instant.arguments, "message", exception.message.to_string());
+            let show = |name: &str| type_text(name, NameOptions::default());
+            instant.name = self.type_names.text(exception.type_name, show);
+            subject::text(&mut instant.arguments, "message", exception.message.into());
             subject::address(&mut instant.arguments, "hresult", Some(exception.hresult.into()));
             if exception.is_rethrown() {
                 subject::text(&mut instant.arguments, "thrown", "again".to_owned());
@@ -60,10 +61,12 @@ impl Spans {
 
     pub(super) fn clause(&mut self, moment: SpanMoment<'_, '_>, clause: Clause, begins: bool) {
         let mut block = SpanSubject::new(Category::Exception, SpanScope::Thread, name_of(clause));
+        if begins {
+            texts_of(moment.event, &mut self.method_names, &mut block.arguments);
+        }
         let over = |block| self.open.show(shown(block));
         let handlers = self.handlers.entry(moment.thread).or_default();
         if begins {
-            texts_of(moment.event, &mut block.arguments);
             handlers.begin(clause, moment.edge(), block, over);
             return;
         }

@@ -25,6 +25,7 @@ mod counters;
 mod handlers;
 mod mark;
 mod runtime;
+mod shown_names;
 mod subject;
 mod tasks;
 
@@ -37,11 +38,13 @@ use super::activity_edge::ActivityEdge;
 use super::hash::NumberMap;
 use super::intervals::{Edge, OpenActivities, Suspensions};
 use super::{Model, Texts, ThreadHandle};
+use crate::hash::HashMap;
 use crate::model;
 use handlers::SpanHandlers;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
-use std::collections::{BTreeMap, HashMap};
+use shown_names::ShownNames;
+use std::collections::BTreeMap;
 use subject::{Matched, SpanSubject};
 
 /// Takes all events in time order and makes [`TimelineMark`]s of them: instants and counters
@@ -58,6 +61,9 @@ pub(crate) struct Spans {
     suspensions: BTreeMap<u64, Suspensions<String>>,
     /// Sequence number of each writing thread's last event.
     numbers: NumberMap<u64, u32>,
+    /// Names of types, and of methods that events of the runtime name.
+    type_names: ShownNames,
+    method_names: ShownNames,
     last_nanos: i64,
 }
 

@@ -1,6 +1,7 @@
 //! Makes the marks for the runtime's own events.
 
 use super::mark::{Argument, Arguments, Category, SpanScope};
+use super::shown_names::ShownNames;
 use super::subject::{self, What};
 use super::{SpanMoment, SpanSubject, Spans};
 use crate::model::intervals::{self, Clause, Interval, nanos_between, reported_nanos};
@@ -214,7 +215,7 @@ impl Spans {
         let key = (What::OnThread(start), moment.thread.0.into(), 0);
         if moment.event.id() == start {
             let mut begun = SpanSubject::new(category, SpanScope::Thread, name);
-            texts_of(moment.event, &mut begun.arguments);
+            texts_of(moment.event, &mut self.method_names, &mut begun.arguments);
             // A load may cause another load.
             self.open.start_inside(key, moment.edge(), begun);
             return;
@@ -232,13 +233,11 @@ impl Spans {
 }
 
 /// Adds the method and the assembly of an event, if there are any.
-pub(super) fn texts_of(event: &Event<'_>, arguments: &mut Arguments) {
-    let text = |field| {
-        let value = event.field(field).and_then(|value| value.as_utf16());
-        value.map(|text| text.to_string()).unwrap_or_default()
-    };
-    subject::text(arguments, "method", handler_text(&text("MethodName"), NameOptions::default()));
-    subject::text(arguments, "assembly", text("AssemblyName"));
+pub(super) fn texts_of(event: &Event<'_>, names: &mut ShownNames, arguments: &mut Arguments) {
+    let text = |field| event.field(field).and_then(|value| value.as_utf16()).unwrap_or_default();
+    let show = |name: &str| handler_text(name, NameOptions::default());
+    subject::text(arguments, "method", names.text(text("MethodName"), show));
+    subject::text(arguments, "assembly", text("AssemblyName").into());
 }
 
 /// Converts a suspension of all threads to a span.

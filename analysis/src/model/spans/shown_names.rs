@@ -1,0 +1,27 @@
+//! Names as marks show them, each made once for all events with the name.
+
+use crate::hash::HashMap;
+use nettrace_parser::Utf16;
+
+/// Maximum number of names that are kept. The text of any other name is made for each event.
+const MAX_NAMES: usize = 1 << 12;
+/// Maximum length of a name that is kept, in bytes.
+const MAX_NAME_BYTES: usize = 1 << 10;
+
+/// Texts that are shown, by the names that events have, as they are stored.
+#[derive(Debug, Default)]
+pub(super) struct ShownNames(HashMap<Box<[u8]>, Box<str>>);
+
+impl ShownNames {
+    /// Returns the text of a name, which `show` makes the first time.
+    pub(super) fn text(&mut self, name: Utf16<'_>, show: impl FnOnce(&str) -> String) -> String {
+        if let Some(text) = self.0.get(name.bytes()) {
+            return text.to_string();
+        }
+        let text = show(&String::from(name));
+        if self.0.len() < MAX_NAMES && name.bytes().len() <= MAX_NAME_BYTES {
+            self.0.insert(name.bytes().into(), text.as_str().into());
+        }
+        text
+    }
+}
