@@ -190,6 +190,16 @@ impl<'r> Event<'r> {
         self.header.capture_thread
     }
 
+    /// Returns the OS id of the thread that wrote the event; `None` if unknown (version 6, in which
+    /// an index stands for the thread that has it when the event is read).
+    pub fn capture_thread_id(&self) -> Option<u64> {
+        if !self.context.is_v6() {
+            return Some(self.header.capture_thread);
+        }
+        let threads = &self.context.tables.threads;
+        threads.row(threads.slot(self.header.capture_thread))?.os_thread_id
+    }
+
     /// Returns the OS id of the thread's process, or else of the traced process.
     #[inline]
     pub fn process_id(&self) -> Option<u64> {

@@ -175,7 +175,7 @@ impl<'c> Analysis<'c> {
     fn pass_on(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
         match SampleSource::for_event(event, &self.options.kinds) {
             Some(SampleSource::Sampler) => {
-                self.outputs.add_sampler(event.capture_thread());
+                self.outputs.add_sampler(|| event.capture_thread_id());
                 if let Some(sample) = view::Sample::from_event(event) {
                     self.add_cpu(event, moment, Mode::from_state(sample.state))?;
                 }

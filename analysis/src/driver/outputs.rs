@@ -46,8 +46,10 @@ impl Outputs<'_> {
 
     /// Notes the OS id of the thread that took a sample.
     #[inline]
-    pub(super) fn add_sampler(&mut self, id: u64) {
-        if let Some(gathered) = &mut self.gathered {
+    pub(super) fn add_sampler(&mut self, id: impl FnOnce() -> Option<u64>) {
+        if let Some(gathered) = &mut self.gathered
+            && let Some(id) = id()
+        {
             gathered.add_sampler(id);
         }
     }

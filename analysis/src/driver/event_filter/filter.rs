@@ -111,8 +111,8 @@ pub(super) struct EventFilter {
     /// Numbers of threads in the stream, each with the index of the row.
     recent: [(u64, u32); RECENT],
     pub(super) samples: Vec<PendingSample>,
-    /// Threads that took samples, by their numbers in the stream; at most [`MAX_SAMPLERS`].
-    pub(super) samplers: Vec<u64>,
+    /// Numbers in the stream, and OS ids, of threads that took samples; at most [`MAX_SAMPLERS`].
+    pub(super) samplers: Vec<(u64, Option<u64>)>,
     /// Number of `samples` to gather before the reader says up to which time all samples are
     /// complete.
     room: usize,
@@ -200,10 +200,11 @@ impl EventFilter {
 
     /// Notes the thread that took a sample, as the last one.
     #[cold]
-    fn add_sampler(&mut self, number: u64) {
-        self.samplers.retain(|known| *known != number);
+    fn add_sampler(&mut self, event: &Event<'_>) {
+        let number = event.capture_thread();
+        self.samplers.retain(|(known, _)| *known != number);
         if self.samplers.len() < MAX_SAMPLERS {
-            self.samplers.push(number);
+            self.samplers.push((number, event.capture_thread_id()));
         }
     }
 
@@ -270,8 +271,9 @@ impl PendingFilter for Filtering<'_> {
         }
         let ticks = event.timestamp_ticks();
         let filter = &mut *self.filter;
-        if role == FilterRole::Sample && filter.samplers.last() != Some(&event.capture_thread()) {
-            filter.add_sampler(event.capture_thread());
+        let is_sampler = |(number, _): &(u64, _)| *number == event.capture_thread();
+        if role == FilterRole::Sample && !filter.samplers.last().is_some_and(is_sampler) {
+            filter.add_sampler(&event);
         }
         let recent = filter.recent(event.raw_thread());
         let thread = recent.unwrap_or_else(|| filter.find_or_add(event));

@@ -73,7 +73,7 @@ pub(super) fn read<S: Source>(
             analysis.event_for(&event, observer).map_err(AnalysisError::from)
         })?;
     }
-    filter.samplers.iter().for_each(|sampler| analysis.outputs.add_sampler(*sampler));
+    filter.samplers.iter().for_each(|(_, id)| analysis.outputs.add_sampler(|| *id));
     for row in filter.threads.iter().filter(|row| row.events > 0) {
         analysis.model_mut().count_events(row.process_id, row.thread_id, row.events);
         let nanos = |ticks| clock.nanos_since_start(ticks).unwrap_or(0);
