@@ -1,9 +1,10 @@
 //! A trace that an analysis or a report reads.
 
+use crate::args::profiles::SAMPLER;
 use crate::args::{ActivityArg, InputArgs};
 use crate::context::{Context, Trace, failed};
 use crate::failure::Failure;
-use crate::input::{Ended, Input};
+use crate::input::{Ended, Input, UnreadTimes};
 use crate::units;
 use nettrace_analysis::model::{EndpointSpans, ThreadSpans};
 use nettrace_analysis::report::{Activities, Report, ReportPass, Reports, RequestSpans};
@@ -17,6 +18,9 @@ pub(crate) struct Analysed {
     /// Name of the trace in messages.
     pub(crate) file: String,
     events: TimeOrdered<Input>,
+    /// Why times of threads that may lie behind the trace were not looked for; `None` if they were
+    /// found, or nobody wants them.
+    unread_times: Option<UnreadTimes>,
 }
 
 impl Analysed {
@@ -24,14 +28,19 @@ impl Analysed {
     pub(crate) fn new(trace: Trace) -> Result<Analysed, Failure> {
         let mut events = trace.reader.time_ordered();
         events.trace().map(drop).map_err(|error| Failure::read(&trace.file, &error, 0))?;
-        Ok(Analysed { file: trace.file, events })
+        Ok(Analysed { file: trace.file, events, unread_times: None })
     }
 
     /// Returns the times of the process and its threads that a recording has beside its events.
     /// `None` if there are none.
     pub(crate) fn thread_times(&mut self, input: &InputArgs) -> Option<Arc<ThreadTimes>> {
+        self.unread_times = Some(match input.is_stdin() {
+            true => UnreadTimes::Stdin,
+            false => UnreadTimes::Packed,
+        });
         let first = self.events.trace().ok().filter(|_| !input.is_stdin())?;
         let mut second = Input::open_second(&input.file, first, input.read.input_limit.0)?;
+        self.unread_times = None;
         ThreadTimes::read(&mut second).ok().map(Arc::new)
     }
 
@@ -59,13 +68,16 @@ impl Analysed {
     /// Returns the next event in time order.
     pub(crate) fn next_event(&mut self) -> Result<Option<Event<'_>>, Failure> {
         let position = self.events.reader().position();
-        let Analysed { file, events } = self;
+        let Analysed { file, events, .. } = self;
         events.next_event().map_err(|error| Failure::read(file, &error, position))
     }
 
     /// Returns how reading ended.
     pub(crate) fn ended(&self) -> Ended {
-        self.events.reader().into()
+        let reader = self.events.reader();
+        // Without samples, the second stream has no times.
+        let has_times = reader.goes_on() && reader.event_types().any(|of| &*of.provider == SAMPLER);
+        Ended::from(reader).with_unread_times(self.unread_times.filter(|_| has_times))
     }
 }
 

@@ -205,6 +205,9 @@ impl<'a> Context<'a> {
 
     /// Reports problems of a trace that was read, and returns the exit code.
     pub(crate) fn conclude(&mut self, file: &str, trace: &Ended, is_whole: bool) -> Exit {
+        if let Some(unread) = trace.unread_times() {
+            self.messages.note(&format!("{file}: {}", unread.text()));
+        }
         self.messages.condition(file, trace, is_whole);
         self.messages.output_size(file, self.out.written(), trace.end_offset);
         if Condition::new(trace, is_whole).is_bad() { Exit::Damaged } else { Exit::Fine }

@@ -38,7 +38,7 @@ pub const MARK: [u8; 8] = *b"nt-clock";
 /// Length in bytes of what follows the second stream: its length, and [`MARK`].
 pub const TRAILER_BYTES: usize = 16;
 /// First bytes of a stream.
-const MAGIC: [u8; 8] = *b"Nettrace";
+pub(crate) const MAGIC: [u8; 8] = *b"Nettrace";
 
 /// Place of the second stream of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

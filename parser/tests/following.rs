@@ -5,7 +5,9 @@ use nettrace_parser::following::Following;
 use nettrace_parser::parallel::{self, Options, Region};
 use nettrace_parser::{Buffered, Class, Limits, Outcome, PositionedFile, Reader, Source, Whole};
 use nettrace_testdata::corpus;
-use nettrace_testdata::synth::{Version, tiny_v4, tiny_v6};
+use nettrace_testdata::synth::{
+    EventType, Session, SessionEvent, SessionThread, Step, Version, tiny_v4, tiny_v6,
+};
 use std::io::Read;
 use std::ops::ControlFlow;
 
@@ -215,5 +217,40 @@ fn a_long_second_stream_has_no_note_if_the_limit_lets_all_of_it_be_seen() {
         let mut reader = Reader::with_limits(Buffered::at_rest(&file[..]), limits);
         reader.for_each(|_| {}).unwrap();
         assert_eq!(reader.damage().count(Class::Note), notes);
+    }
+}
+
+#[test]
+fn a_source_that_does_not_know_its_end_says_that_a_second_stream_came() {
+    let second = tiny_v4().bytes;
+    for first in [tiny_v4().bytes, tiny_v6().bytes] {
+        let goes_on = |file: &[u8]| {
+            let mut reader = Reader::new(Buffered::at_rest(file));
+            reader.for_each(|_| {}).unwrap();
+            reader.goes_on()
+        };
+        assert!(goes_on(&joined(&first, &second)));
+        assert!(!goes_on(&first));
+        assert!(!goes_on(&[&first[..], b"other bytes"].concat()));
+        let file = joined(&first, &second);
+        let mut whole = Reader::from_slice(&file);
+        whole.for_each(|_| {}).unwrap();
+        assert!(!whole.goes_on(), "it ends where the second stream begins");
+    }
+}
+
+#[test]
+fn the_thread_that_wrote_an_event_has_its_id_in_every_version() {
+    for version in [Version::V4, Version::V5, Version::V6] {
+        let mut session = Session::new(version);
+        session.types = vec![EventType::default()];
+        session.threads = vec![SessionThread::new(70), SessionThread::new(80)];
+        let event = SessionEvent { thread: 0, capture_thread: 1, ..SessionEvent::default() };
+        session.steps = vec![Step::Event(event)];
+        let bytes = session.record().stream.bytes;
+        let mut seen = Vec::new();
+        let mut reader = Reader::from_slice(&bytes);
+        reader.for_each(|event| seen.push((event.thread_id(), event.capture_thread_id()))).unwrap();
+        assert_eq!(seen, [(Some(70), Some(80))], "{version:?}");
     }
 }

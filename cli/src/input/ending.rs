@@ -13,9 +13,44 @@ pub(crate) struct Ended {
     outcome: Outcome,
     is_gzip: bool,
     unpack_fault: Option<UnpackFault>,
+    unread_times: Option<UnreadTimes>,
+}
+
+/// Why times of threads that lie behind a trace could not be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnreadTimes {
+    /// Standard input has no end that could be looked at first.
+    Stdin,
+    /// The streams of a compressed file were packed as one.
+    Packed,
+}
+
+impl UnreadTimes {
+    /// Returns a sentence with what to do.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            UnreadTimes::Stdin => {
+                "the times of threads behind the trace are not used, because standard input has \
+                 them last: give the file's name"
+            }
+            UnreadTimes::Packed => {
+                "the times of threads behind the trace are not used, because the file was packed \
+                 as a whole: unpack it first"
+            }
+        }
+    }
 }
 
 impl Ended {
+    /// Sets why times of threads could not be read.
+    pub(crate) fn with_unread_times(self, unread_times: Option<UnreadTimes>) -> Ended {
+        Ended { unread_times, ..self }
+    }
+
+    pub(crate) fn unread_times(&self) -> Option<UnreadTimes> {
+        self.unread_times
+    }
+
     pub(crate) fn unpack_fault(&self) -> Option<UnpackFault> {
         self.unpack_fault
     }
@@ -54,13 +89,13 @@ impl From<&Reader<Input>> for Ended {
     fn from(reader: &Reader<Input>) -> Ended {
         let input = reader.source();
         let (is_gzip, unpack_fault) = (input.is_gzip(), input.unpack_fault());
-        Ended { outcome: reader.outcome(), is_gzip, unpack_fault }
+        Ended { outcome: reader.outcome(), is_gzip, unpack_fault, unread_times: None }
     }
 }
 
 /// Several threads read only plain files, so an outcome from them has no compressed file.
 impl From<Outcome> for Ended {
     fn from(outcome: Outcome) -> Ended {
-        Ended { outcome, is_gzip: false, unpack_fault: None }
+        Ended { outcome, is_gzip: false, unpack_fault: None, unread_times: None }
     }
 }

@@ -7,7 +7,7 @@ mod mapped;
 mod regions;
 pub(crate) mod second;
 
-pub(crate) use ending::Ended;
+pub(crate) use ending::{Ended, UnreadTimes};
 pub(crate) use gzip::{UnpackFault, packer};
 pub(crate) use regions::Regions;
 

@@ -4,7 +4,7 @@ use super::machine::Reader;
 use super::phase::{Phase, STRIDE, Step, Tail};
 use crate::damage::Class;
 use crate::error::{Error, Fault};
-use crate::following::{Following, TRAILER_BYTES};
+use crate::following::{Following, MAGIC, TRAILER_BYTES};
 use crate::format::fastserial::{self, FOUND_HEADER};
 use crate::format::v6;
 use crate::resync::v6::LOOK_BACK;
@@ -68,6 +68,9 @@ impl<S: Source> Reader<S> {
         self.source.release(self.keep_from.map_or(needed, |keep| keep.min(needed)));
         let is_more =
             self.request(at.saturating_add(STRIDE).saturating_add(FOUND_HEADER as u64))?;
+        if at == from && is_searched {
+            self.state.goes_on = self.window_from(at).starts_with(&MAGIC);
+        }
         let present = self.window_from(at).len() as u64;
         let left = from.saturating_add(self.state.limits.tail_bytes).saturating_sub(at);
         let passed = present.min(if is_more { STRIDE } else { u64::MAX }).min(left);
@@ -175,6 +178,7 @@ impl<S: Source> Reader<S> {
     fn go_on(&mut self, position: u64, phase: Phase) {
         self.state.is_complete = false;
         self.state.end_offset = None;
+        self.state.goes_on = false;
         self.state.missing_bytes = 0;
         self.position = position;
         self.phase = phase;

@@ -183,6 +183,12 @@ impl<S: Source> Reader<S> {
         self.source.following()
     }
 
+    /// Returns whether the source went on with a second stream after the end mark, because it did
+    /// not know where its file ends: standard input, for example. The second stream is not read.
+    pub fn goes_on(&self) -> bool {
+        self.state.goes_on
+    }
+
     /// Returns the event types that are defined at the current position, in order of definition,
     /// including types without events.
     ///

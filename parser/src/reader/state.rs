@@ -38,6 +38,8 @@ pub(crate) struct State {
     pub(super) ids_were_lost: bool,
     pub(crate) is_complete: bool,
     pub(super) end_offset: Option<u64>,
+    /// Whether the source went on with another stream after the end mark.
+    pub(super) goes_on: bool,
     /// Number of bytes of the last block that the input lacks.
     pub(super) missing_bytes: u64,
     /// Whether an undefined id makes the stream irregular, because this reader reads a region.
@@ -62,6 +64,7 @@ impl State {
             ids_were_lost: false,
             is_complete: false,
             end_offset: None,
+            goes_on: false,
             missing_bytes: 0,
             must_cover: false,
             is_irregular: false,

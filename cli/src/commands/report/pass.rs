@@ -123,7 +123,9 @@ where
         asked.options.endpoints = Some(endpoint_spans(asked.input, context)?);
     }
     let mut trace = Analysed::new(context.open(asked.input)?)?;
-    asked.options.thread_times = trace.thread_times(asked.input);
+    if !matches!(R::INPUT, ReportInput::Events | ReportInput::Code) {
+        asked.options.thread_times = trace.thread_times(asked.input);
+    }
     let mut pass = ReportPass::with_options(report, asked.options);
     // JSON is one object, which is written at the end.
     match steps.each.filter(|_| asked.form == Form::Text) {
