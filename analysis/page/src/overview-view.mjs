@@ -37,6 +37,7 @@ const PLACES = {
   no_starvation: { view: 'pool' },
   started_threads: { view: 'threads' },
   no_processor: { view: 'threads' },
+  out_of_memory: { view: 'gc' },
   waits_for_process: { view: 'cpu', states: 'waiting' },
   waiting: { view: 'cpu', states: '' },
   idle: { view: 'threads' },

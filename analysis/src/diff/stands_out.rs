@@ -83,6 +83,7 @@ fn subjects(kind: FindingKind) -> &'static [Subject] {
         | FindingKind::NoStarvation
         | FindingKind::StartedThreads
         | FindingKind::NoProcessor
+        | FindingKind::OutOfMemory
         | FindingKind::WaitsForProcess
         | FindingKind::Waiting
         | FindingKind::Idle => &[Subject::Cpu],

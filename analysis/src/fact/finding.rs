@@ -185,8 +185,7 @@ facts! {
             share: Number,
             /// Number of samples in the method.
             samples: Number,
-            /// Number of samples in native calls, which may not have run, if these are most
-            /// samples.
+            /// Number of samples in native calls, which may not have run, if they are the most.
             native_samples: Option<Number>,
             /// Time for which idle pool workers spun, which is not part of the running time, if it
             /// is a tenth of both together.
@@ -374,8 +373,7 @@ facts! {
     /// Workers of the thread pool were blocked, so the pool added others or work waited.
     StarvedPool "starved_pool" of "starvation", see "report threadpool" {
         numbers {
-            /// Number of times that the pool added workers because of starvation; `None` if it
-            /// added none.
+            /// Number of times that the pool added workers because of starvation, if it did.
             adjustments: Option<Number>,
             /// Number of workers before the starvation.
             workers_before: Option<Number>,
@@ -471,6 +469,16 @@ facts! {
             taken_by: ProcessorTaker,
         }
     }
+    /// The kernel killed processes of a control group because there was no memory.
+    OutOfMemory "out_of_memory" of "out_of_memory", see "report gc" {
+        numbers {
+            /// Number of killed processes.
+            killed: Number,
+            /// Smallest limit of memory of the process's control groups; `None` without a limit.
+            limit: Option<Number>,
+        }
+        about {}
+    }
     /// The process only waits for another one to end.
     WaitsForProcess "waits_for_process" of "child_process", see "report topN --state waiting" {
         numbers {
@@ -488,8 +496,7 @@ facts! {
             elapsed: Number,
             /// Time in the calls in percent of `elapsed`; of several threads, `covered`.
             share: Number,
-            /// Time in which at least one of several threads is in the calls; `None` for one
-            /// thread.
+            /// Time in which at least one of several threads is in them; `None` for one thread.
             covered: Option<Number>,
             /// Number of threads.
             threads: Number,
@@ -601,8 +608,7 @@ facts! {
     /// Outgoing requests open connections although an open one is free.
     NeedlessConnections "needless_connections" of "needless_connections", see "report http" {
         numbers {
-            /// Number of connections that opened although another one was free, or had been closed
-            /// since its last request.
+            /// Number of connections that opened although another one was free, or had just been.
             connections: Number,
             /// Number of outgoing requests.
             requests: Number,

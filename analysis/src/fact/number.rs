@@ -30,6 +30,8 @@ pub enum Unit {
     Exceptions,
     /// Threads.
     Threads,
+    /// Processes.
+    Processes,
     /// Work items of the thread pool.
     WorkItems,
     /// Changes of the number of workers that the thread pool aims at.
@@ -65,6 +67,7 @@ impl Unit {
             Unit::Methods => "methods",
             Unit::Exceptions => "exceptions",
             Unit::Threads => "threads",
+            Unit::Processes => "processes",
             Unit::WorkItems => "work_items",
             Unit::Adjustments => "adjustments",
             Unit::Waits => "waits",

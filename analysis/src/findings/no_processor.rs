@@ -1,8 +1,9 @@
-//! The finding about threads that were ready to run and had no processor.
+//! The findings about what the kernel withheld: processors from threads that were ready to run, and
+//! memory.
 
 use super::finding::{Finding, weight_of_lost_time};
 use crate::document::percent;
-use crate::fact::{Fact, Number, ProcessorTaker};
+use crate::fact::{Fact, Number, ProcessorTaker, Unit};
 use crate::model::Resolved;
 
 /// Minimum time in which threads were ready, in nanoseconds.
@@ -18,6 +19,17 @@ const THROTTLED_WEIGHT: f64 = 97.0;
 /// Maximum ratio of the time in which threads were ready to the time that others took meanwhile.
 /// Above it, others are not the cause.
 const MAX_READY_TO_TAKEN: u64 = 2;
+
+/// Weight of the finding that processes were killed.
+const KILLED_WEIGHT: f64 = 98.0;
+
+/// Returns the finding about processes that were killed because there was no memory.
+pub(super) fn out_of_memory(resolved: &Resolved<'_>) -> Option<Finding> {
+    let kills = resolved.profile().processor()?.held_back.memory?;
+    let killed = Number::count(kills.killed, Unit::Processes);
+    let limit = kills.limit_bytes.map(Number::bytes);
+    Some(Finding::new(Fact::OutOfMemory { killed, limit }, KILLED_WEIGHT))
+}
 
 /// Returns the finding about threads that had no processor, by the readings of the process.
 pub(super) fn no_processor(resolved: &Resolved<'_>) -> Option<Finding> {

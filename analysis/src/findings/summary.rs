@@ -374,6 +374,7 @@ fn findings(
         code.finalizer(resolved),
         threads::started_threads(reports, &own, &code, resolved, duration_ns),
         no_processor::no_processor(resolved),
+        no_processor::out_of_memory(resolved),
         running.missing_names(resolved),
         running.waits_for_process(),
         starvation,

@@ -169,6 +169,14 @@ pub(crate) fn sentence(fact: &Fact) -> String {
             after(", by ", started_by.as_ref())
         ),
         Fact::NoProcessor { ready, taken_by } => no_processor(ready, taken_by),
+        Fact::OutOfMemory { killed, limit } => {
+            let limit = limit.as_ref().map(|limit| format!(": the limit is {}", bytes(limit)));
+            format!(
+                "the kernel killed {} of its control group because there was no memory{}",
+                counted(killed, "process"),
+                limit.unwrap_or_default()
+            )
+        }
         Fact::WaitsForProcess { .. } => "it only waits for another process to end; if that is a \
              .NET process, `nettrace collect --children -- COMMAND` records it"
             .to_owned(),

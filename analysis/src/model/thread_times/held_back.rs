@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 pub(crate) struct HeldBack {
     /// Periods of the smallest limit on the way to the root of control groups, if there is a limit.
     pub(crate) limit: Option<LimitPeriods>,
+    /// Processes that were killed because there was no memory; `None` if none were.
+    pub(crate) memory: Option<MemoryKills>,
     /// Processor time that other programs took, in nanoseconds.
     pub(crate) others_ns: u64,
     /// Processor time that the host of a virtual machine gave to others, in nanoseconds.
@@ -26,6 +28,16 @@ pub(crate) struct LimitPeriods {
     pub(crate) periods: u64,
     /// Number of periods in which the group was throttled.
     pub(crate) throttled: u64,
+}
+
+/// Processes of a control group that the kernel killed because there was no memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MemoryKills {
+    /// Number of killed processes.
+    pub(crate) killed: u64,
+    /// Smallest limit of memory on the way to the root of control groups, in bytes; `None` without a
+    /// limit.
+    pub(crate) limit_bytes: Option<u64>,
 }
 
 impl LimitPeriods {
@@ -47,6 +59,7 @@ impl HeldBack {
         });
         HeldBack {
             limit: smallest_limit(&times.groups),
+            memory: memory_kills(&times.groups),
             others_ns: busy.saturating_sub(ran_ns),
             steal_ns: steal,
         }
@@ -60,16 +73,30 @@ fn busy_ns(total: &MachineTotal) -> u64 {
     parts.into_iter().fold(0, u64::saturating_add)
 }
 
+/// Returns the first and the last row of each level.
+fn levels(groups: &[GroupLimits]) -> impl Iterator<Item = (&GroupLimits, &GroupLimits)> {
+    let mut levels: BTreeMap<u32, (&GroupLimits, &GroupLimits)> = BTreeMap::new();
+    for row in groups {
+        levels.entry(row.level).or_insert((row, row)).1 = row;
+    }
+    levels.into_values()
+}
+
+/// Returns the processes that were killed in the innermost group in which there were any. Kills in a
+/// group count for the groups above it, too.
+fn memory_kills(groups: &[GroupLimits]) -> Option<MemoryKills> {
+    let killed = |(first, last): (&GroupLimits, &GroupLimits)| {
+        last.oom_kills.checked_sub(first.oom_kills).filter(|killed| *killed > 0)
+    };
+    let killed = levels(groups).find_map(killed)?;
+    let limits = levels(groups).map(|(_, last)| last.memory_limit_bytes);
+    Some(MemoryKills { killed, limit_bytes: limits.filter(|limit| *limit > 0).min() })
+}
+
 /// Returns the periods of the smallest limit of all levels.
 fn smallest_limit(groups: &[GroupLimits]) -> Option<LimitPeriods> {
     let mut smallest: Option<LimitPeriods> = None;
-    for last in groups {
-        let of_level = |row: &&GroupLimits| row.level == last.level;
-        // Only the last row of a level has its final numbers.
-        if last.quota_ns == 0 || groups.iter().rfind(of_level) != Some(last) {
-            continue;
-        }
-        let Some(first) = groups.iter().find(of_level) else { continue };
+    for (first, last) in levels(groups).filter(|(_, last)| last.quota_ns > 0) {
         let limit = LimitPeriods {
             quota_ns: last.quota_ns,
             period_ns: last.period_ns,
@@ -128,6 +155,20 @@ mod tests {
         let expected = LimitPeriods { quota_ns: 150, period_ns: 100, periods: 30, throttled: 30 };
         assert_eq!(smallest_limit(&groups), Some(expected));
         assert_eq!(smallest_limit(&groups[..1]), None);
+    }
+
+    #[test]
+    fn processes_that_were_killed_are_those_of_the_innermost_group_that_lost_some() {
+        let row = |level, oom_kills, memory_limit_bytes| GroupLimits {
+            level,
+            oom_kills,
+            memory_limit_bytes,
+            ..GroupLimits::default()
+        };
+        let groups = [row(0, 0, 0), row(1, 3, 1 << 20), row(2, 9, 1 << 30), row(1, 5, 1 << 20)];
+        let expected = MemoryKills { killed: 2, limit_bytes: Some(1 << 20) };
+        assert_eq!(memory_kills(&groups), Some(expected));
+        assert_eq!(memory_kills(&groups[..3]), None);
     }
 
     #[test]
