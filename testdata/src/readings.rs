@@ -34,8 +34,9 @@ impl Readings {
             of_type(7, "Thread/End"),
             fields(
                 of_type(5, "Group/Limits").with_field("Level", FieldType::UInt32),
-                &["QuotaNS", "PeriodNS", "Periods", "Throttled"],
+                &["QuotaNS", "PeriodNS", "Periods", "Throttled", "MemoryLimit", "OomKills"],
             ),
+            of_type(6, "Recording/End").with_field("Attached", FieldType::UInt32),
         ];
         session.threads = vec![SessionThread::new(0)];
         let start = u64::try_from(of.trace.sync_ticks).unwrap();
@@ -66,6 +67,13 @@ impl Readings {
         self
     }
 
+    /// Adds the name of a thread that was born before the session.
+    pub fn born_before(&mut self, thread: u64, name: &str, before_ms: u64) -> &mut Readings {
+        let ticks = Value::U64(self.start - before_ms * MS);
+        self.add(1, thread, 0, vec![Value::Text(name.into()), ticks]);
+        self
+    }
+
     /// Adds what a thread ran, and was ready, since its birth.
     pub fn time(&mut self, thread: u64, at_ms: u64, ran_ms: u64, ready_ms: u64) -> &mut Readings {
         let numbers = [ran_ms * MS, ready_ms * MS, 1, 0].map(Value::U64);
@@ -84,9 +92,24 @@ impl Readings {
 
     /// Adds the periods of a limit of the process's group: 50 ms in each 100 ms.
     pub fn limit(&mut self, at_ms: u64, periods: u64, throttled: u64) -> &mut Readings {
+        self.group(at_ms, [50 * MS, 100 * MS, periods, throttled, 0, 0])
+    }
+
+    /// Adds how many processes of the process's group were killed, which may have 512 MiB.
+    pub fn killed(&mut self, at_ms: u64, processes: u64) -> &mut Readings {
+        self.group(at_ms, [0, 0, 0, 0, 512 << 20, processes])
+    }
+
+    fn group(&mut self, at_ms: u64, numbers: [u64; 6]) -> &mut Readings {
         let mut values = vec![Value::U32(0)];
-        values.extend([50 * MS, 100 * MS, periods, throttled].map(Value::U64));
+        values.extend(numbers.map(Value::U64));
         self.add(4, 0, at_ms, values);
+        self
+    }
+
+    /// Adds that the process was not held at its start for the session.
+    pub fn attached(&mut self, at_ms: u64) -> &mut Readings {
+        self.add(5, 0, at_ms, vec![Value::U32(1)]);
         self
     }
 

@@ -33,7 +33,7 @@ pub(crate) fn counter_marks(times: &ThreadTimes, model: &mut Model) -> Vec<Count
         let handle = model.count_events(times.process_id, Some(thread.thread_id), 0);
         let label = model.thread_label(handle);
         let mut intervals = Vec::new();
-        add_intervals(thread, i64::MIN, &mut intervals);
+        add_intervals(thread, times.earliest_birth(), i64::MIN, &mut intervals);
         let all = intervals.iter().copied();
         add_marks(
             format!("processor time/{label}"),

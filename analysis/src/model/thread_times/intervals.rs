@@ -61,7 +61,7 @@ impl ThreadTimes {
             let intervals = of_thread.entry(thread.thread_id).or_default();
             // A thread that got the id of an earlier one was born after its last reading.
             let not_before = intervals.last().map_or(i64::MIN, |last| last.to_nanos);
-            add_intervals(thread, not_before, intervals);
+            add_intervals(thread, self.earliest_birth(), not_before, intervals);
         }
         for intervals in of_thread.values_mut() {
             set_throttled(intervals, &throttled);
@@ -88,10 +88,17 @@ fn set_throttled(intervals: &mut [ThreadInterval], spans: &[(i64, i64)]) {
     }
 }
 
-/// Adds the intervals between the readings of a thread. Those before `not_before` are left out.
-pub(super) fn add_intervals(thread: &TimedThread, not_before: i64, all: &mut Vec<ThreadInterval>) {
+/// Adds the intervals between the readings of a thread. The first reading counts from the thread's
+/// birth, if that is not before `earliest_birth`. Intervals before `not_before` are left out.
+pub(super) fn add_intervals(
+    thread: &TimedThread,
+    earliest_birth: i64,
+    not_before: i64,
+    all: &mut Vec<ThreadInterval>,
+) {
     let first = all.len();
-    let birth = thread.counts_from().map(|nanos| ThreadReading { nanos, ran_ns: 0, ready_ns: 0 });
+    let birth = thread.born_nanos.filter(|born| *born >= earliest_birth);
+    let birth = birth.map(|nanos| ThreadReading { nanos, ran_ns: 0, ready_ns: 0 });
     let mut readings = birth.into_iter().chain(thread.readings.iter().copied());
     let Some(mut before) = readings.next() else { return };
     for reading in readings {
@@ -150,7 +157,7 @@ mod tests {
             })
             .collect();
         let mut all = Vec::new();
-        add_intervals(&thread, i64::MIN, &mut all);
+        add_intervals(&thread, -1_000_000_000, i64::MIN, &mut all);
         all.iter().map(|interval| (interval.ran_ns / MS, interval.ready_ns / MS)).collect()
     }
 

@@ -27,8 +27,11 @@ use nettrace_parser::{Error, Reader, Source};
 use stream::StreamState;
 
 /// Maximum time from the birth of a thread to the session's start, in nanoseconds, for the time that
-/// the thread ran to count from its birth, as in a program that was started to be recorded.
+/// the thread ran to count from its birth, as in a program that was started to be recorded. Counts if
+/// the recording does not say that the process ran before.
 const MAX_BEFORE_SESSION_NANOS: i64 = 1_000_000_000;
+/// Maximum error of a birth, in nanoseconds: the system's unit.
+const MAX_BIRTH_ERROR_NANOS: i64 = 10_000_000;
 
 /// Times of a process and its threads, as the operating system counted them while the process was
 /// recorded.
@@ -90,6 +93,16 @@ impl ThreadTimes {
         reader.for_each(|event| state.event(&event))?;
         Ok(state.finish())
     }
+
+    /// Returns the earliest birth of a thread whose time counts from its birth, in nanoseconds since
+    /// the session's start. The time that older threads ran before their first reading is not of the
+    /// session.
+    fn earliest_birth(&self) -> i64 {
+        match self.ending.as_ref().is_some_and(|ending| ending.is_attached) {
+            true => -MAX_BIRTH_ERROR_NANOS,
+            false => -MAX_BEFORE_SESSION_NANOS,
+        }
+    }
 }
 
 /// A thread and its readings.
@@ -127,11 +140,5 @@ pub struct ThreadReading {
 impl TimedThread {
     fn new(thread_id: u64) -> TimedThread {
         TimedThread { thread_id, ..TimedThread::default() }
-    }
-
-    /// Returns the time of birth if the first reading counts from there. The time that older threads
-    /// ran before their first reading is not of the session.
-    fn counts_from(&self) -> Option<i64> {
-        self.born_nanos.filter(|born| *born >= -MAX_BEFORE_SESSION_NANOS)
     }
 }

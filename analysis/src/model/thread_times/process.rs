@@ -94,6 +94,9 @@ pub struct RecordingEnd {
     pub asked: Vec<String>,
     /// Names of those that sent nothing.
     pub silent: Vec<String>,
+    /// Whether the process was not held at its start for the session, so that what it did before
+    /// is not of the session. `false` if this is not known.
+    pub is_attached: bool,
     /// Version of the command that recorded.
     pub version: String,
     /// Time between two rounds of readings at the end, in nanoseconds.
@@ -189,6 +192,7 @@ impl RecordingEnd {
             status: status.and_then(|status| i32::try_from(status).ok()).unwrap_or(0),
             asked: names(event, "Asked"),
             silent: names(event, "Silent"),
+            is_attached: small(event, "Attached") == 1,
             version: text(event, "Version"),
             interval_ns: number(event, "IntervalNS"),
             rounds: number(event, "Rounds"),

@@ -18,6 +18,8 @@ pub(super) struct SecondStream {
     readings: Option<Readings>,
     /// EventSources that the options of the recording name.
     asked: Vec<String>,
+    /// Whether the process was not held at its start for the session.
+    is_attached: bool,
     /// Reason why there are no readings, although there should be.
     fault: Option<String>,
     ended: Option<EndedClockFile>,
@@ -53,8 +55,10 @@ impl SecondStream {
         path: PathBuf,
         readings: Option<Readings>,
         asked: Vec<String>,
+        is_attached: bool,
     ) -> SecondStream {
-        SecondStream { path, readings, asked, fault: None, ended: None, beside: None }
+        let (fault, ended, beside) = (None, None, None);
+        SecondStream { path, readings, asked, is_attached, fault, ended, beside }
     }
 
     pub(super) fn take_header(&self, header: &Trace) {
@@ -72,7 +76,8 @@ impl SecondStream {
         let is_silent = |name: &&String| end.is_read && !end.providers.contains(*name);
         let silent: Vec<String> = self.asked.iter().filter(is_silent).cloned().collect();
         let (asked, header) = (self.asked.clone(), &end.outcome.trace);
-        let how = RecordingEnd { end: times.how, asked, silent, cost: times.cost };
+        let (is_attached, cost) = (self.is_attached, times.cost);
+        let how = RecordingEnd { end: times.how, asked, silent, is_attached, cost };
         if !end.is_whole || !end.outcome.is_complete {
             let (path, header) = (self.path.clone(), header.clone());
             self.beside = Some(BesideStream { path, header, file: times.file, end: how });

@@ -131,6 +131,8 @@ pub(super) struct Stream {
     pub(super) providers: Vec<String>,
     /// Readings of the process, beside samples.
     pub(super) readings: Option<Readings>,
+    /// Whether the process was not held at its start for the session.
+    pub(super) is_attached: bool,
 }
 
 /// Answer to a request.
@@ -297,16 +299,17 @@ fn start_session(
     let answer = answer?.ok_or_else(|| silent(reached.label()))?;
     let (started, (session, between_ns), resumed, is_waiting, held_by) =
         answer.map_err(|error| reached.failed(&error))?;
+    let is_attached = !request.resumes;
     let metrics = metrics.zip(started).map(|((config, path, sink), session)| {
         let providers = names_of(&config);
-        Stream { session, path, sink, providers, readings: None }
+        Stream { session, path, sink, providers, readings: None, is_attached }
     });
     if let (Some(readings), Some(path)) = (&readings, &path) {
         let (asked_ns, answered_ns) = between_ns;
         let (pid, path) = (session.peer_pid(), path.clone());
         readings.take_session(ReadSession { pid, asked_ns, answered_ns, path });
     }
-    let stream = Stream { session, path, sink, providers, readings };
+    let stream = Stream { session, path, sink, providers, readings, is_attached };
     let first_values = Arc::new(first_values);
     Ok(Started { stream, metrics, later, first_values, resumed, held_by, is_waiting })
 }

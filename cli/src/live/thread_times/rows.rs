@@ -84,6 +84,8 @@ pub(crate) struct RecordingEnd {
     pub(crate) asked: Vec<String>,
     /// EventSources among `asked` that sent nothing.
     pub(crate) silent: Vec<String>,
+    /// Whether the process was not held at its start for the session.
+    pub(crate) is_attached: bool,
     pub(crate) cost: ReadingCost,
 }
 

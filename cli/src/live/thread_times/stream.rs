@@ -56,6 +56,7 @@ fn types() -> Vec<(&'static str, Vec<Field>)> {
         ("Version", String),
     ]);
     end.extend(u64s(&["IntervalNS", "Rounds", "CostNS"]));
+    end.push(Field::new("Attached", UInt32));
     vec![
         ("Thread/Time", u64s(&counts)),
         ("Thread/Name", fields(&[("Name", String), ("BornTicks", UInt64)])),
@@ -233,6 +234,7 @@ fn encoded_end(end: &RecordingEnd) -> Vec<Value> {
         Value::U64(end.cost.interval_ns),
         Value::U64(end.cost.rounds),
         Value::U64(end.cost.cost_ns),
+        Value::U32(end.is_attached.into()),
     ]
 }
 
@@ -278,6 +280,7 @@ mod tests {
             end: HowEnded::Killed(11),
             asked: vec!["A".to_owned(), "B".to_owned()],
             silent: vec!["B".to_owned()],
+            is_attached: true,
             cost: ReadingCost { interval_ns: 1, rounds: 2, cost_ns: 3 },
         };
         let kinds = [
@@ -342,7 +345,7 @@ mod tests {
                     "7 Thread/End 12 ",
                     &format!(
                         "6 Recording/End 0 Ended=2 Status=11 Asked=A\nB Silent=B Version={} IntervalNS=1 \
-                         Rounds=2 CostNS=3",
+                         Rounds=2 CostNS=3 Attached=1",
                         env!("CARGO_PKG_VERSION")
                     ),
                 ]

@@ -289,7 +289,8 @@ impl Collector {
             return None;
         };
         let asked = self.named.iter().filter(|name| stream.providers.contains(name)).cloned();
-        Some(SecondStream::new(path, stream.readings.take(), asked.collect()))
+        let (readings, asked) = (stream.readings.take(), asked.collect());
+        Some(SecondStream::new(path, readings, asked, stream.is_attached))
     }
 
     /// Reports what is recorded, and to which files.
