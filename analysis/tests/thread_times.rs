@@ -7,7 +7,7 @@ use nettrace_analysis::report::{CallTree, ProcessorTime, ReportPass, Threads, Tr
 use nettrace_analysis::{Analysis, AnalysisOptions, ThreadTimes, TopN, TopNOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::Readings;
-use nettrace_testdata::synth::{Session, Step, Value};
+use nettrace_testdata::synth::{Session, Step, Value, Version};
 use std::sync::Arc;
 
 const MS: u64 = 1_000_000;
@@ -142,42 +142,103 @@ fn going_to_sleep_and_waking_runs() {
 }
 
 #[test]
-fn processor_time_without_samples_has_rows_and_the_recording_none() {
-    let session = sampled(|_| (SLEEP, false));
+fn processor_time_without_samples_has_rows_and_that_of_the_recording_is_outside_of_the_whole() {
+    for version in [Version::V4, Version::V6] {
+        let mut session = sampled(|_| (SLEEP, false));
+        session.version = version;
+        let mut clock = Readings::new(&session);
+        clock.born(11, "shop", 0).born(30, ".NET Tiered", 0).born(31, ".NET EventPipe", 0);
+        clock.born(99, "shop", 0).time(11, 9, 8, 0).time(30, 9, 2, 0).time(31, 9, 1, 0);
+        clock.time(99, 9, 1, 0).total(9, 12);
+        clock.time(30, 900, 200, 0).time(31, 900, 30, 0).time(99, 900, 40, 0).total(900, 400);
+        let (top, tree) = top_and_tree(&session, options(&clock));
+        let time = top.processor_time.unwrap();
+        assert_eq!((time.process_ns, time.recording_ns), (Some(400 * MS), 70 * MS), "{top:?}");
+        let expected = [
+            ("(threads without samples)", 200),
+            ("(threads that ended between two readings)", 122),
+            ("(recording)", 70),
+            ("(before a thread's first sample)", 8),
+        ];
+        assert_eq!(rows(&top), expected);
+        assert_eq!(top.total_ns + time.recording_ns, 400 * MS);
+        assert_eq!(top.methods[2].self_percent, 70.0 / 330.0 * 100.0);
+        assert_eq!(tree.total_ns, top.total_ns);
+        let roots: Vec<(&str, u64)> =
+            tree.nodes.iter().map(|node| (&*node.name, node.self_ns / MS)).collect();
+        assert_eq!(roots, expected);
+    }
+}
+
+#[test]
+fn work_of_the_recording_on_threads_of_the_program_is_outside_of_the_whole_too() {
+    let session = {
+        let mut steps = vec![
+            module(),
+            of_core(module(), 0),
+            method(LOAD, 1, COMPUTE, 100, "Shop.Prices.Compute"),
+            of_core(
+                method(LOAD, 2, CALL, 100, "System.Diagnostics.Tracing.EventSource.SendCommand"),
+                1,
+            ),
+        ];
+        let stacks = [&[COMPUTE + 4][..], &[CALL + 4, COMPUTE + 5]];
+        steps.extend((0..1000).map(|at| {
+            let later = if at == 0 { 10 * 1_000_000 - 4 } else { 1_000_000 };
+            sample(0, later, stacks[usize::from(at >= 900)])
+        }));
+        session(steps)
+    };
     let mut clock = Readings::new(&session);
-    clock.born(11, "shop", 0).born(30, ".NET Tiered", 0).born(31, ".NET EventPipe", 0);
-    clock.born(99, "shop", 0).time(11, 9, 8, 0).time(30, 9, 2, 0).time(31, 9, 1, 0);
-    clock.time(99, 9, 1, 0).total(9, 12);
-    clock.time(30, 900, 200, 0).time(31, 900, 30, 0).time(99, 900, 40, 0).total(900, 400);
-    let (top, tree) = top_and_tree(&session, options(&clock));
+    clock.born(11, "shop", 0).born(31, ".NET EventPipe", 0);
+    clock.time(11, 10, 0, 0).time(31, 10, 0, 0).total(10, 0);
+    clock.time(11, 1010, 1000, 0).time(31, 1010, 50, 0).total(1010, 1050);
+    let run = |has_readings: bool| {
+        let mut options = if has_readings { options(&clock) } else { full_names() };
+        options.folding.is_recording = true;
+        let mut options_of_top = TopNOptions::default();
+        options_of_top.is_by_thread = true;
+        let reports = (options_of_top, TreeOptions::default());
+        let mut pass = ReportPass::with_options(reports, options);
+        let bytes = session.record().stream.bytes;
+        assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+        pass.finish().output
+    };
+    let (top, tree) = run(true);
     let time = top.processor_time.unwrap();
-    assert_eq!((time.process_ns, time.recording_ns), (Some(400 * MS), 70 * MS), "{top:?}");
-    let expected = [
-        ("(threads without samples)", 200),
-        ("(threads that ended between two readings)", 122),
-        ("(before a thread's first sample)", 8),
-    ];
-    assert_eq!(rows(&top), expected);
-    assert_eq!(top.total_ns + time.recording_ns, 400 * MS);
-    assert_eq!(tree.total_ns, top.total_ns);
-    let roots: Vec<(&str, u64)> =
-        tree.nodes.iter().map(|node| (&*node.name, node.self_ns / MS)).collect();
-    assert_eq!(roots, expected);
+    assert_eq!(rows(&top), [("app!Shop.Prices.Compute", 900), ("(recording)", 150)], "{top:?}");
+    assert_eq!((top.total_ns + MS / 2) / MS, 900);
+    assert_eq!(top.total_ns + time.recording_ns, 1050 * MS);
+    assert_eq!(time.measured_ns + time.estimated_ns, top.total_ns);
+    assert_eq!(top.methods[0].total_percent, 100.0);
+    assert_eq!(top.threads.iter().map(|thread| thread.total_ns).sum::<u64>(), top.total_ns);
+    let roots: Vec<(&str, u32)> = tree.nodes.iter().map(|node| (&*node.name, node.depth)).collect();
+    assert_eq!(roots, [("app!Shop.Prices.Compute", 0), ("(recording)", 0)]);
+    // Without readings, the work is a part of the samples of its callers.
+    let (top, tree) = run(false);
+    assert_eq!(top.methods[1].total_percent, 10.0, "{top:?}");
+    assert_eq!(tree.nodes[1].depth, 1);
 }
 
 #[test]
 fn threads_have_the_times_of_their_readings() {
     let session = sampled(|_| (SLEEP, false));
     let mut clock = Readings::new(&session);
-    clock.born(11, "shop", 0).born(30, ".NET Tiered", 0).time(11, 9, 8, 3).time(30, 900, 200, 0);
+    clock.limit(0, 0, 0).born(11, "shop", 0).born(30, ".NET EventPipe", 0).time(11, 9, 8, 3);
+    clock.limit(10, 1, 1).time(30, 900, 200, 0).total(900, 300);
     let mut pass = ReportPass::with_options(Threads, options(&clock));
     let bytes = session.record().stream.bytes;
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let report = pass.finish().output;
     let of = |id| report.threads.iter().find(|row| row.thread_id == Some(id)).unwrap();
     assert_eq!((of(11).ran_ns, of(11).ready_ns), (Some(8 * MS), Some(MS)));
-    assert_eq!((of(30).ran_ns, of(30).name.as_deref()), (Some(200 * MS), Some(".NET Tiered")));
+    assert_eq!((of(11).throttled_ns, of(11).is_recording), (Some(MS), false));
+    assert_eq!((of(30).ran_ns, of(30).name.as_deref()), (Some(200 * MS), Some(".NET EventPipe")));
+    assert_eq!((of(30).throttled_ns, of(30).is_recording), (Some(0), true));
     assert_eq!(of(99).ran_ns, None);
+    // Threads that ended between readings are a row, so that rows add up to the process's time.
+    let ran = report.threads.iter().filter_map(|row| row.ran_ns);
+    assert_eq!(ran.sum::<u64>(), 300 * MS);
 }
 
 /// Returns the kinds and sentences of the findings.
@@ -199,6 +260,20 @@ fn a_limit_that_took_the_processors_is_the_first_finding() {
     let text = "throttled in 10 of 10 periods of 100 ms by its limit of 0.5 processors: \
                 its threads were ready for 500 ms without a processor";
     assert_eq!(found[0], ("no_processor", text.to_owned()), "{found:?}");
+}
+
+#[test]
+fn processes_that_were_killed_for_their_memory_are_a_finding() {
+    let session = sampled(|_| (COMPUTE, true));
+    let found_with = |killed| {
+        let mut clock = Readings::new(&session);
+        clock.killed(1, 3).born(11, "shop", 2).time(11, 10, 8, 0);
+        findings(&session, clock.killed(1000, killed).time(11, 1010, 1008, 0).total(1012, 1008))
+    };
+    let text = "the kernel killed 2 processes of its control group because there was no memory: \
+                the limit is 512 MiB";
+    assert_eq!(found_with(5)[0], ("out_of_memory", text.to_owned()));
+    assert!(found_with(3).iter().all(|(kind, _)| *kind != "out_of_memory"));
 }
 
 #[test]
@@ -242,6 +317,18 @@ fn a_thread_that_gets_the_id_of_an_earlier_one_starts_anew() {
     assert_eq!(times.threads[1].readings.len(), 2, "the last round has the same numbers");
     let top = top(&session, options(&clock));
     assert_eq!(top.total_ns, 550 * MS, "{top:?}");
+}
+
+#[test]
+fn what_a_process_ran_before_it_was_attached_to_is_not_of_the_session() {
+    let mut session = sampled(|_| (CALL, false));
+    session.trace.sync_ticks += 2_000_000_000;
+    let mut clock = Readings::new(&session);
+    clock.born_before(11, "shop", 500).time(11, 10, 100, 0).total(10, 100);
+    clock.time(11, 1010, 500, 0).total(1010, 500);
+    let total_ns = |clock: &Readings| top(&session, options(clock)).total_ns;
+    assert_eq!(total_ns(&clock), 500 * MS);
+    assert_eq!(total_ns(clock.attached(1011)), 400 * MS);
 }
 
 #[test]

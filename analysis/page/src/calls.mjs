@@ -27,6 +27,7 @@ export function callTree(
   const width = labels.length + 1;
   const isIn = (row) => !spans || spans.some((span) => span.thread === threads[row] && span.from <= times[row] && times[row] < span.to);
   let waitingWeight = 0;
+  const recording = { weight: 0, samples: 0 };
   if (trace.column(`${kind}.state`).length)
     eachSample(trace, kind, { range, thread, states: 'waiting', endpoint }, (row, weight) => (waitingWeight += isIn(row) ? weight : 0));
   eachSample(trace, kind, { range, thread, states, endpoint }, (row, weight, samples) => {
@@ -62,8 +63,13 @@ export function callTree(
     const root = byThread ? builder.child(0, labelled + group) : 0;
     for (const [key, [weight, samples]] of own) {
       const label = key % width;
-      const path = pathOf((key - label) / width);
+      const leaf = (key - label) / width;
+      const path = pathOf(leaf);
       if (!path) continue;
+      if (leaf === trace.kinds[kind]?.recording) {
+        recording.weight += weight;
+        recording.samples += samples;
+      }
       let node = root;
       // The type of an allocation or exception is the innermost frame.
       if (label > 0 && inverted) node = builder.child(node, named + label - 1);
@@ -94,6 +100,8 @@ export function callTree(
     isOwn: (frame) => Boolean(own[frame]) && !trace.frames.nobody[frame],
     inverted,
     waitingWeight,
+    // What percentages leave out: work of the recording, by the readings of threads.
+    recording,
     unit: trace.kinds[kind]?.unit || 'count',
   });
 }

@@ -67,7 +67,8 @@ export function stacksView(trace, route, range, extent, go) {
     inverted: isInverted,
     byThread: (route.by_thread && TREES.includes(tab)) || tab === 'threads',
   });
-  const whole = tree.total[0];
+  const whole = tree.total[0] - tree.recording.weight;
+  const samples = tree.totalSamples[0] - tree.recording.samples;
   const place = el('div', { class: 'stacks', 'data-kind': kind });
   const clock = trace.reports.topN?.clock === 'cpu' ? 'CPU time' : 'wall time';
   const controls = el(
@@ -151,7 +152,7 @@ export function stacksView(trace, route, range, extent, go) {
   );
   const head = facts([
     ['Counted', formatWeight(whole, tree.unit), 'counted', whole],
-    ['Samples', formatCount(tree.totalSamples[0]), 'samples', tree.totalSamples[0]],
+    ['Samples', formatCount(samples), 'samples', samples],
     hasStates &&
       !['all', 'waiting'].includes(route.states) && [
         'Waiting (not counted)',

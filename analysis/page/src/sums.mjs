@@ -230,7 +230,9 @@ export const allocKind = (trace) => (trace.column('alloc.t').length ? 'alloc' : 
 export function rangeSums(trace, range) {
   const sum = (kind, states) => {
     const total = { weight: 0, count: 0 };
+    const nodes = trace.column(`${kind}.node`);
     eachSample(trace, kind, { range, states }, (row, weight, samples) => {
+      if (nodes[row] === trace.kinds[kind]?.recording) return;
       total.weight += weight;
       total.count += samples;
     });

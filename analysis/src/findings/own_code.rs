@@ -190,7 +190,7 @@ impl OwnCode {
         let rows = resolved.profile().rows();
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             code.sampled = code.sampled.saturating_add(totals.samples);
-            if !resolved.admits(key.stack, key.mode) {
+            if !resolved.admits(key.stack, key.mode) || resolved.is_recording(key.stack) {
                 continue;
             }
             let place = *places

@@ -73,7 +73,8 @@ impl RunningFindings {
             let (all, waiting) = running.threads.entry(key.thread).or_default();
             *all = all.saturating_add(totals.samples);
             *waiting = waiting.saturating_add(if waits { totals.samples } else { 0 });
-            let Some(how) = resolved.running(key.stack, key.mode) else { continue };
+            let how = resolved.running(key.stack, key.mode);
+            let Some(how) = how.filter(|_| !resolved.is_recording(key.stack)) else { continue };
             running.all = running.all.saturating_add(totals.weight);
             // A native call may have blocked, so it is never the hottest method.
             let leaves = match how {

@@ -276,6 +276,9 @@ impl OwnWaits {
         key: &ProfileKey,
         totals: &Totals,
     ) {
+        if resolved.is_recording(key.stack) {
+            return;
+        }
         if resolved.is_unsampled(key.stack) {
             self.ran = self.ran.saturating_add(totals.weight);
             return;

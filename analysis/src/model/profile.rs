@@ -179,8 +179,6 @@ impl<K: Copy + Eq + Hash> DividedTimes<K> {
 pub(crate) struct ProcessorSums {
     /// Processor time of the process in the session, in nanoseconds; `None` if it is not known.
     pub(crate) total_ns: Option<u64>,
-    /// Processor time of the threads of the recording, in nanoseconds.
-    pub(crate) recording_ns: u64,
     /// What took processors away from the process.
     pub(crate) held_back: HeldBack,
     /// Times of all threads with readings.
@@ -192,6 +190,8 @@ pub(crate) struct ProcessorSums {
 pub(crate) struct RanReady {
     pub(crate) ran_ns: u64,
     pub(crate) ready_ns: u64,
+    /// Part of `ready_ns` in which a control group of the process used up its limit.
+    pub(crate) throttled_ns: u64,
     /// Whether the thread is one of the recording.
     pub(crate) is_recording: bool,
 }

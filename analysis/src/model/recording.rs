@@ -9,7 +9,7 @@
 use super::names::{Frame, NameOrigin};
 
 /// Text of the frame that stands for all work of the recording.
-pub(crate) const RECORDING: &str = "(recording)";
+pub(super) const RECORDING: &str = "(recording)";
 
 /// Ends of the names of types, and beginnings of the names of methods, below which all work is for
 /// the recording.

@@ -10,6 +10,7 @@ use super::kept_frames::{FramesPlace, KeptFrames};
 use super::names::{Frame, FrameCall, NameOptions};
 use super::pattern::Pattern;
 use super::profile::Profile;
+use super::recording::is_recording;
 use super::resolver::{ResolvedStack, Resolver};
 use super::role::{Leaf, is_calling, running_of, state_of};
 use super::sample::{CountedStates, Kind, Mode, Running, SampleClock, ThreadState};
@@ -82,7 +83,8 @@ fn waking(
     let mut waking = HashMap::new();
     let ran = profile.unsorted_rows().iter().filter(|(key, _)| key.mode == Mode::Ran);
     for stack in ran.map(|(key, _)| key.stack) {
-        let row = rows.get(stack.index()).filter(|row| row.leaf.is_known_wait());
+        let is_shown = |row: &&ResolvedStack| row.leaf.is_known_wait() && !row.is_recording;
+        let row = rows.get(stack.index()).filter(is_shown);
         let Some(row) = row.filter(|_| !waking.contains_key(&stack)) else { continue };
         let mut frames = kept.get(row.place).to_vec();
         if let Some(first) = frames.first() {
@@ -109,11 +111,19 @@ impl<'m> Resolved<'m> {
         let stacks = model.stored_stacks();
         let mut rows = Vec::with_capacity(stacks.len());
         let (mut kept, mut frames) = (KeptFrames::default(), Vec::new());
+        let has_readings = profile.processor().is_some();
         let mut caught = HashMap::new();
         // Stacks that share addresses usually have the same frames.
         let mut shared: NumberMap<usize, FramesPlace> = NumberMap::default();
         for stack in stacks.handles() {
             let mut row = resolver.resolve_stack(stack, &mut frames);
+            let innermost = frames.first().and_then(|frame| resolver.frames.get(frame.index()));
+            row.is_recording = has_readings && innermost.is_some_and(is_recording);
+            if row.is_recording {
+                // Its callers are the program, which did not ask for the work.
+                frames.truncate(1);
+                row.has_call = false;
+            }
             // The last activity of an idle thread stays in the spans until the thread has another.
             row.passes &= filter.spans.is_none() || !row.is_idle();
             let at = stacks.shared_place(stack);
@@ -286,6 +296,12 @@ impl<'m> Resolved<'m> {
     /// Returns whether a stack stands for processor time without samples.
     pub(crate) fn is_unsampled(&self, stack: StackHandle) -> bool {
         self.model.stored_stacks().process(stack) == Some(Unsampled::PROCESS)
+    }
+
+    /// Returns whether a stack is work of the recording in a trace with readings. Its time is a row,
+    /// `(recording)`, but no part of the time to which percentages are relative.
+    pub(crate) fn is_recording(&self, stack: StackHandle) -> bool {
+        self.stacks.get(stack.index()).is_some_and(|row| row.is_recording)
     }
 
     /// Returns the aggregated samples.

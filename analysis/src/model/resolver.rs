@@ -48,6 +48,9 @@ pub(super) struct ResolvedStack {
     pub(super) wait_for: Option<WaitFor>,
     /// Whether the stack meets the filter's conditions on frames.
     pub(super) passes: bool,
+    /// Whether the stack is work of the recording, by itself: see
+    /// [`Resolved::is_recording`](super::Resolved::is_recording).
+    pub(super) is_recording: bool,
 }
 
 impl ResolvedStack {
@@ -60,6 +63,7 @@ impl ResolvedStack {
         is_repaired: false,
         wait_for: None,
         passes: false,
+        is_recording: false,
     };
 
     /// Returns whether a thread with this stack waits for work.

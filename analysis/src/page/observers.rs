@@ -515,7 +515,7 @@ fn write_samples(
             }
         })
         .collect();
-    columns.add(format!("{key}.node"), leaves);
+    columns.add(format!("{key}.node"), leaves.iter().copied());
     if kind == Kind::Cpu {
         let state = |row: &SampleRow| state_number(resolved.state(row.key.stack, row.key.mode));
         columns.add(format!("{key}.state"), rows.iter().map(state));
@@ -550,6 +550,12 @@ fn write_samples(
         let waits = write_words("cpu.for".to_owned(), rows.iter().map(waits_for), columns);
         about.insert("waits_for".to_owned(), json!(waits));
         about.insert("calls".to_owned(), write_calls(&rows, &endpoints, resolved, columns));
+        let recording = rows.iter().zip(&leaves);
+        let recording = recording.filter(|(row, _)| resolved.is_recording(row.key.stack));
+        // Percentages of the page leave out the node's time.
+        if let Some((_, node)) = recording.into_iter().next() {
+            about.insert("recording".to_owned(), json!(node));
+        }
     }
     about
 }

@@ -80,7 +80,9 @@ pub struct ProcessorTime {
     /// Part of the report's time that no sample has, in nanoseconds. It is measured, and has rows of
     /// its own.
     pub unsampled_ns: u64,
-    /// Processor time of the threads that recorded, in nanoseconds. It is in no row.
+    /// Processor time of the row `(recording)`, in nanoseconds: of the threads that record, and of
+    /// what the recording does on other threads. It is no part of the report's time, to which
+    /// percentages are relative.
     pub recording_ns: u64,
     /// Time in which threads were ready and had no processor, in nanoseconds.
     pub ready_ns: u64,
@@ -100,6 +102,8 @@ pub(super) struct SampleSums {
     selected: Totals,
     /// Time of selected rows without samples, in nanoseconds.
     unsampled_ns: u64,
+    /// Time of selected rows that are work of the recording, in nanoseconds.
+    recording_ns: u64,
     /// Number of selected samples whose stack lacks its outermost frames.
     pub cut_off: u64,
     /// Number of selected samples whose stack got its outermost frames from an earlier stack of the
@@ -124,6 +128,10 @@ impl SampleSums {
         }
         let frames = resolved.selected(key.stack, key.mode)?;
         let add = |sum: &mut u64, samples: u64| *sum = sum.saturating_add(samples);
+        if resolved.is_recording(key.stack) {
+            add(&mut self.recording_ns, totals.weight);
+            return Some(frames);
+        }
         self.selected.add(totals);
         if resolved.is_unsampled(key.stack) {
             add(&mut self.unsampled_ns, totals.weight);
@@ -164,7 +172,7 @@ impl SampleSums {
             measured_ns: self.selected.weight.saturating_sub(self.selected.estimated),
             estimated_ns: self.selected.estimated,
             unsampled_ns: self.unsampled_ns,
-            recording_ns: sums.recording_ns,
+            recording_ns: self.recording_ns,
             ready_ns: threads.map(|thread| thread.ready_ns).fold(0, u64::saturating_add),
         })
     }

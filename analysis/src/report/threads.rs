@@ -109,6 +109,18 @@ pub struct ThreadRow {
     /// `None` without readings.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub ready_ns: Option<u64>,
+    /// Part of `ready_ns` in which a control group of the process used up its limit of processor
+    /// time, in nanoseconds; `None` without readings. The system counts throttled periods for a
+    /// group, so this is the ready time between two readings of a group that was throttled meanwhile.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub throttled_ns: Option<u64>,
+    /// Whether the thread is one of the recording, by its readings: the sampler, or the writer of
+    /// events.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "recording", skip_serializing_if = "crate::document::is_false")
+    )]
+    pub is_recording: bool,
     /// Time of the first sample, in nanoseconds since the session's start; `None` without samples.
     pub first_ns: Option<i64>,
     /// Time of the last sample, in nanoseconds since the session's start; `None` without samples.
@@ -188,6 +200,8 @@ impl ThreadsReport {
                     waiting: state(ThreadState::Waiting),
                     ran_ns: read.map(|read| read.ran_ns),
                     ready_ns: read.map(|read| read.ready_ns),
+                    throttled_ns: read.map(|read| read.throttled_ns),
+                    is_recording: read.is_some_and(|read| read.is_recording),
                     first_ns: (sums.totals.samples > 0).then_some(sums.totals.first_nanos),
                     last_ns: (sums.totals.samples > 0).then_some(sums.totals.last_nanos),
                     top_frame: top.map(|(frame, _)| resolved.text(*frame).to_owned()),

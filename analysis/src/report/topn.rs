@@ -91,7 +91,8 @@ pub struct TopN {
     pub schema: u32,
     /// Number of CPU samples that pass the filter.
     pub samples: u64,
-    /// Time of the samples, in nanoseconds.
+    /// Time of the samples, in nanoseconds, to which percentages are relative. With readings, the
+    /// row `(recording)` is no part of it.
     pub total_ns: u64,
     /// Median time between consecutive samples of a thread, in nanoseconds; 0 without samples.
     pub period_ns: u64,
@@ -316,7 +317,7 @@ impl TopN {
                 threads.extend(at.take().map(done));
             }
             let (_, table) = at.get_or_insert_with(|| (key.thread, Table::default()));
-            table.add(&groups, frames, totals, &mut counted);
+            table.add(&groups, (frames, resolved.is_recording(key.stack)), totals, &mut counted);
         }
         // Many threads may share a deep stack, so samples are added up by stack before its frames
         // are read.
@@ -328,7 +329,7 @@ impl TopN {
             let mut totals = Totals::default();
             same.iter().for_each(|(_, of_row)| totals.add(of_row));
             let Some(frames) = sums.add(resolved, key, &totals) else { continue };
-            all.add(&groups, frames, &totals, &mut counted);
+            all.add(&groups, (frames, resolved.is_recording(key.stack)), &totals, &mut counted);
         }
         for (stack, mode, cells) in profile.when().into_iter().flat_map(When::rows) {
             let frames = resolved.selected(stack, mode).unwrap_or_default();
@@ -384,7 +385,7 @@ fn by_endpoint(
     for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == Kind::Cpu) {
         let (table, sums) = tables.entry(resolved.served_by(key.stack, key.endpoint)).or_default();
         if let Some(frames) = sums.add(resolved, key, totals) {
-            table.add(groups, frames, totals, &mut counted);
+            table.add(groups, (frames, resolved.is_recording(key.stack)), totals, &mut counted);
         }
     }
     let top = |(endpoint, (table, sums)): (Option<u32>, (Table, SampleSums))| EndpointTop {
@@ -408,16 +409,19 @@ fn by_endpoint(
 }
 
 impl Table {
+    /// Adds the samples of a stack. Those of the recording are a row outside of the sums.
     fn add(
         &mut self,
         groups: &Groups,
-        frames: &[FrameHandle],
+        (frames, is_recording): (&[FrameHandle], bool),
         totals: &Totals,
         counted: &mut HashSet<u32>,
     ) {
         let Totals { samples, weight: nanos, estimated, .. } = *totals;
-        self.samples = self.samples.saturating_add(samples);
-        self.total_ns = self.total_ns.saturating_add(nanos);
+        if !is_recording {
+            self.samples = self.samples.saturating_add(samples);
+            self.total_ns = self.total_ns.saturating_add(nanos);
+        }
         counted.clear();
         for (frame, group) in
             frames.iter().filter_map(|frame| Some((frame, groups.group_of(*frame)?)))

@@ -59,7 +59,8 @@ pub struct CallTree {
     pub schema: u32,
     /// Number of CPU samples that pass the filter.
     pub samples: u64,
-    /// Time of the samples, in nanoseconds, to which percentages are relative.
+    /// Time of the samples, in nanoseconds, to which percentages are relative. With readings, the
+    /// row `(recording)` is no part of it.
     pub total_ns: u64,
     /// Median time between consecutive samples of a thread, in nanoseconds; 0 without samples.
     pub period_ns: u64,
@@ -190,8 +191,10 @@ impl CallTree {
         let mut sums = SampleSums::default();
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             let Some(frames) = sums.add(resolved, key, totals) else { continue };
-            samples = samples.saturating_add(totals.samples);
-            total_ns = total_ns.saturating_add(totals.weight);
+            if !resolved.is_recording(key.stack) {
+                samples = samples.saturating_add(totals.samples);
+                total_ns = total_ns.saturating_add(totals.weight);
+            }
             let Some(path) = path(key, frames) else { continue };
             calls.add(path.into_iter(), totals);
         }

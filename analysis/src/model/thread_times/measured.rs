@@ -3,9 +3,10 @@
 
 use super::gathered::{GatheredSamples, RowPlace};
 use super::rule::{Elapsed, Portion, SampleClass, SampleParts, divide, nearest};
-use super::{HeldBack, MAX_BEFORE_SESSION_NANOS, ThreadTimes};
+use super::{HeldBack, ThreadTimes};
 use crate::model::hash::NumberMap;
 use crate::model::profile::ProcessorSums;
+use crate::model::recording::RECORDING;
 use crate::model::{
     Filter, Folding, Kind, Mode, Model, NameOptions, ProcessHandle, Profile, ProfileKey, Resolved,
     Running, StackHandle, ThreadHandle, Totals,
@@ -26,13 +27,20 @@ pub(crate) enum Unsampled {
     NoSamples,
     /// Time of the process that no thread's readings have.
     Ended,
+    /// Time of the threads that record.
+    Recording,
 }
 
 impl Unsampled {
     /// Process whose stacks stand for time without samples. No process of a trace has the handle.
     pub(crate) const PROCESS: ProcessHandle = ProcessHandle(u32::MAX);
-    const ALL: [Unsampled; 4] =
-        [Unsampled::BeforeFirst, Unsampled::Between, Unsampled::NoSamples, Unsampled::Ended];
+    const ALL: [Unsampled; 5] = [
+        Unsampled::BeforeFirst,
+        Unsampled::Between,
+        Unsampled::NoSamples,
+        Unsampled::Ended,
+        Unsampled::Recording,
+    ];
 
     /// Returns what an address in a stack of [`Unsampled::PROCESS`] stands for.
     pub(crate) fn from_address(address: u64) -> Option<Unsampled> {
@@ -51,6 +59,7 @@ impl Unsampled {
             Unsampled::Between => "(between samples)",
             Unsampled::NoSamples => "(threads without samples)",
             Unsampled::Ended => "(threads that ended between two readings)",
+            Unsampled::Recording => RECORDING,
         }
     }
 }
@@ -145,10 +154,11 @@ pub(crate) fn measure(
         let is_recording = gathered.is_sampler(id) || name == EVENT_PIPE_THREAD;
         of.add((thread, id), is_recording, model);
     }
-    let RestOf { mut rest, sums, .. } = of;
+    let RestOf { mut rest, mut sums, .. } = of;
     if let Some(unread) = unread.filter(|unread| *unread > 0 && filter.admits_all_moments()) {
         let nobody = model.count_events(times.process_id, None, 0);
         model.threads.name(nobody, Unsampled::Ended.text());
+        sums.threads.entry(nobody).or_default().ran_ns = unread;
         rest.insert((Unsampled::Ended, nobody), unread);
     }
     let anchor = profile.unsorted_rows().iter().map(|(_, totals)| totals.first_nanos).min();
@@ -364,7 +374,7 @@ fn divide_by_thread(
 fn total_of(times: &ThreadTimes) -> Option<u64> {
     let (first, last) = (times.process.first()?, times.process.last()?);
     let born = times.threads.iter().filter_map(|thread| thread.born_nanos).min();
-    let is_of_session = born.is_some_and(|born| born >= -MAX_BEFORE_SESSION_NANOS);
+    let is_of_session = born.is_some_and(|born| born >= times.earliest_birth());
     let before = if is_of_session { 0 } else { first.ran_ns() };
     Some(last.ran_ns().saturating_sub(before))
 }
@@ -409,12 +419,10 @@ impl RestOf<'_> {
             let of_thread = self.sums.threads.entry(thread).or_default();
             add_to(&mut of_thread.ran_ns, interval.ran_ns);
             add_to(&mut of_thread.ready_ns, interval.ready_ns);
+            add_to(&mut of_thread.throttled_ns, interval.throttled_ns);
             of_thread.is_recording = is_recording && first.is_none();
-            if of_thread.is_recording {
-                add_to(&mut self.sums.recording_ns, interval.ran_ns);
-                continue;
-            }
             let unsampled = match first {
+                None if is_recording => Unsampled::Recording,
                 None => Unsampled::NoSamples,
                 Some(first) if interval.from_nanos < first => Unsampled::BeforeFirst,
                 Some(_) => Unsampled::Between,
