@@ -59,7 +59,7 @@ impl Column {
 
     /// Sets the content of the column: `cell` makes the cell of each row.
     pub(crate) fn fill<'c, R>(self, cell: &'c dyn Fn(&R) -> Cell) -> Filled<'c, R> {
-        Filled { column: self, cell }
+        Filled { column: self, cell, is_shown: true }
     }
 }
 
@@ -67,12 +67,27 @@ impl Column {
 pub(crate) struct Filled<'c, R> {
     column: Column,
     cell: &'c dyn Fn(&R) -> Cell,
+    is_shown: bool,
 }
 
-fn filled_table<R, const N: usize>(columns: &[Filled<'_, R>; N], rows: &[R]) -> Table {
-    let mut table = Table::new(columns.each_ref().map(|filled| filled.column));
-    rows.iter().for_each(|row| table.add_row(columns.iter().map(|filled| (filled.cell)(row))));
+impl<R> Filled<'_, R> {
+    /// Leaves the column out unless `is_shown`.
+    pub(crate) fn only_if(self, is_shown: bool) -> Self {
+        Filled { is_shown, ..self }
+    }
+}
+
+fn filled_table<R>(columns: &[Filled<'_, R>], rows: &[R]) -> Table {
+    let shown = columns.iter().filter(|filled| filled.is_shown);
+    let mut table = Table::new(shown.map(|filled| filled.column).collect::<Vec<_>>());
+    rows.iter().for_each(|row| table.add_row(cells(columns, row)));
     table
+}
+
+/// Returns the cells of a row.
+fn cells<R>(columns: &[Filled<'_, R>], row: &R) -> impl Iterator<Item = Cell> {
+    let shown = columns.iter().filter(|filled| filled.is_shown);
+    shown.map(|filled| (filled.cell)(row))
 }
 
 /// Rows that are to be listed in a table.
@@ -137,7 +152,7 @@ impl<R> List<'_, '_, R> {
         for rows in shown.chunks(MAX_HELD_ROWS) {
             let mut table = empty.clone();
             for row in rows {
-                table.add_row(columns.iter().map(|filled| (filled.cell)(row)));
+                table.add_row(cells(&columns, row));
                 details(row).into_iter().for_each(|detail| table.add_detail(detail, &faint));
             }
             table.write_lines(self.context.out.buffer(), &layout)?;

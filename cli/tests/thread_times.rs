@@ -1,6 +1,6 @@
 //! Reports of recordings that have the times of their threads.
 
-use crate::common::{Json, expect, file, run};
+use crate::common::{Json, expect, file, gzip, nettrace_with_input, run};
 
 use nettrace_testdata::Readings;
 use nettrace_testdata::synth::{
@@ -26,7 +26,7 @@ fn recorded() -> (Vec<u8>, Readings) {
     };
     session.steps = (0..499).map(sample).collect();
     let mut readings = Readings::new(&session);
-    readings.born(11, "shop", 0).born(30, ".NET Tiered", 0).born(99, "shop", 0);
+    readings.limit(0, 10, 0).born(11, "shop", 0).born(30, ".NET Tiered", 0).born(99, "shop", 0);
     for round in 1..=10 {
         readings.time(11, round * 50, round * 20, round * 5).time(99, round * 50, round, 0);
         readings.time(30, round * 50, round * 4, 0).total(round * 50, round * 25);
@@ -51,6 +51,41 @@ fn reports_of_samples_count_the_time_that_threads_ran() {
     assert_eq!(top["total_ns"].int() + time["recording_ns"].int(), 250_000_000);
     let sums = ["measured_ns", "estimated_ns"].map(|name| time[name].int());
     assert_eq!(sums.iter().sum::<u64>(), top["total_ns"].int());
+}
+
+#[test]
+fn throttled_time_is_a_column_if_there_is_any() {
+    let threads = |throttled| {
+        let (trace, mut readings) = recorded();
+        let path = file("limit.nettrace", &readings.limit(501, 15, throttled).behind(&trace));
+        run(&format!("report threads {path}")).text().to_owned()
+    };
+    assert!(!threads(0).contains("THROTTLED"));
+    expect("thread-times-throttled.txt", &threads(4));
+}
+
+#[test]
+fn times_of_threads_that_come_last_are_not_used_and_a_note_says_so() {
+    let (trace, readings) = recorded();
+    let both = readings.behind(&trace);
+    let note = "the times of threads behind the trace are not used";
+    for (args, input) in [("report topN -", &both), ("report topN -", &gzip(&both))] {
+        let args: Vec<&str> = args.split(' ').collect();
+        let ran = nettrace_with_input(&args, input);
+        assert_eq!(ran.stderr.matches(note).count(), 1, "{}", ran.stderr);
+        assert!(ran.stderr.contains("give the file's name"), "{}", ran.stderr);
+    }
+    let packed = file("packed.nettrace.gz", &gzip(&both));
+    let ran = run(&format!("report topN {packed}"));
+    assert!(ran.stderr.contains("unpack it first"), "{}", ran.stderr);
+    // Where they are used, wanted by nobody, or not there, there is nothing to say.
+    let plain = file("both.nettrace", &both);
+    for line in [format!("report topN {plain}"), format!("report gc {packed}")] {
+        let ran = run(&line);
+        assert!(!ran.stderr.contains(note), "{line}: {}", ran.stderr);
+    }
+    let ran = nettrace_with_input(&["report", "topN", "-"], &trace);
+    assert!(!ran.stderr.contains(note), "{}", ran.stderr);
 }
 
 #[test]

@@ -22,6 +22,12 @@ stops all threads, whether they run or wait. topN and tree leave out threads tha
 much time that was. --state waiting shows where they wait, --state all counts both, --state managed also leaves \
 out native code.
 
+If the recording has the times of its threads (collect --thread-times, Linux), they are processor time: rows and \
+(recording), what the recording took, add up to what the process ran. (recording) is no part of 100 %: its \
+percentage is relative to the other rows, whose sum is `total_ns`. threads shows what each thread RAN, how long it \
+was READY without a processor, and how much of that was THROTTLED. The kernel counts throttling for a control \
+group, so this is ready time between two readings in which the group was throttled.
+
 The trace may precede the report's name, as in dotnet-trace. `nettrace report REPORT --help` lists the options of \
 a report.
 

@@ -273,7 +273,7 @@ fn processor_time(time: &ProcessorTime, context: &mut Context<'_>) -> io::Result
     if let Some(process_ns) = time.process_ns {
         let recording = match time.recording_ns {
             0 => String::new(),
-            nanos => format!(", of it {} for the recording", shown(nanos)),
+            nanos => format!(", of it {} for the recording, no part of 100 %", shown(nanos)),
         };
         line = format!("{line}; the process ran {}{recording}", shown(process_ns));
     }
@@ -387,15 +387,19 @@ pub(super) fn threads(
     let list = list(context, &report.threads, rows);
     let name = left("NAME; TOP FRAME", 15, 0).at_least(MIN_FRAME_COLUMNS).fill(&name_and_top_frame);
     let read = |nanos: Option<u64>| nanos.map_or_else(String::new, ms).into();
+    let is_throttled = report.threads.iter().any(|row| row.throttled_ns > Some(0));
     match report.threads.iter().any(|row| row.ran_ns.is_some()) {
         true => list.columns([
             right("THREAD", 7, 0).fill(&|row: &ThreadRow| id(row.thread_id).into()),
             right("RAN ms", 11, 0).fill(&|row| read(row.ran_ns)),
             right("READY ms", 11, 1).fill(&|row| read(row.ready_ns)),
-            right("SAMPLES", 7, 2).fill(&|row| units::count(row.samples).into()),
-            right("EVENTS", 7, 4).fill(&|row| units::count(row.events).into()),
-            right("FIRST ms", 11, 6).fill(&|row| time(row.first_ns).into()),
-            right("LAST ms", 11, 5).fill(&|row| time(row.last_ns).into()),
+            right("THROTTLED ms", 12, 2)
+                .fill(&|row: &ThreadRow| read(row.throttled_ns))
+                .only_if(is_throttled),
+            right("SAMPLES", 7, 3).fill(&|row| units::count(row.samples).into()),
+            right("EVENTS", 7, 5).fill(&|row| units::count(row.events).into()),
+            right("FIRST ms", 11, 7).fill(&|row| time(row.first_ns).into()),
+            right("LAST ms", 11, 6).fill(&|row| time(row.last_ns).into()),
             name,
         ])?,
         false => list.columns([
@@ -425,6 +429,11 @@ pub(super) fn threads(
 /// Returns a thread's name, and the innermost frame with the most time.
 fn name_and_top_frame(row: &ThreadRow) -> Cell {
     let name = row.name.as_deref().unwrap_or_default();
+    let named = match row.is_recording {
+        true => format!("{name} (recording)"),
+        false => name.to_owned(),
+    };
+    let name = named.trim_start();
     let between = if name.is_empty() { "" } else { "; " };
     match &row.top_frame {
         Some(frame) => {
