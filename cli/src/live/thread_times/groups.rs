@@ -1,6 +1,7 @@
 //! Reads the control groups of a process: its own and each above it, up to the root that can be
 //! seen. Any of them may have the limit.
 
+use super::process::KeptFiles;
 use super::rows::{GroupLimits, Row, RowKind};
 use super::system::{System, now_ns};
 use crate::live::proc::ProcText;
@@ -25,7 +26,7 @@ struct Level {
     /// Folder with the files of the processor, and of the memory. Version 1 may have two.
     processor: Option<PathBuf>,
     memory: Option<PathBuf>,
-    /// Open `cpu.stat`.
+    /// Open `cpu.stat`; `None` if it is opened each time.
     stat: Option<File>,
     is_written: bool,
 }
@@ -43,7 +44,7 @@ struct Mount {
 
 impl Groups {
     /// Finds the groups of the process with this folder below `/proc`.
-    pub(super) fn of_process(system: &System, folder: &Path) -> Groups {
+    pub(super) fn of_process(system: &System, folder: &Path, kept: &mut KeptFiles) -> Groups {
         let read = |path: PathBuf| std::fs::read_to_string(path).unwrap_or_default();
         let mounts = mounts(&read(system.path("proc/self/mountinfo")));
         let own = read(folder.join("cgroup"));
@@ -74,12 +75,17 @@ impl Groups {
         let levels = levels.into_iter().zip(0..).take(MAX_LEVELS);
         let levels = levels.map(|((version, path, processor, memory), level)| Level {
             limits: GroupLimits { level, version, path, ..GroupLimits::default() },
-            stat: processor.as_ref().and_then(|folder| File::open(folder.join("cpu.stat")).ok()),
+            stat: open_stat(processor.as_ref()).and_then(|file| kept.keep(file)),
             processor,
             memory,
             is_written: false,
         });
         Groups { levels: levels.collect() }
+    }
+
+    /// Returns the number of descriptors that are kept of the [`KeptFiles`].
+    pub(super) fn kept_files(&self) -> u64 {
+        self.levels.iter().filter(|level| level.stat.is_some()).count() as u64
     }
 
     /// Pushes a row for each group that has changed. Limits, which hardly ever change, are read if
@@ -174,7 +180,11 @@ impl Mount {
 
 impl Level {
     fn read_throttling(&self, text: &mut ProcText, limits: &mut GroupLimits) {
-        if let Some(file) = &self.stat
+        let opened = match &self.stat {
+            Some(_) => None,
+            None => open_stat(self.processor.as_ref()),
+        };
+        if let Some(file) = self.stat.as_ref().or(opened.as_ref())
             && let Ok(text) = text.read(file)
         {
             limits.periods = value(&text, "nr_periods").unwrap_or(0);
@@ -212,6 +222,10 @@ impl Level {
             limits.oom_kills = value(&control, "oom_kill").unwrap_or(0);
         }
     }
+}
+
+fn open_stat(folder: Option<&PathBuf>) -> Option<File> {
+    File::open(folder?.join("cpu.stat")).ok()
 }
 
 /// Returns the number behind a name, from lines of names and numbers.

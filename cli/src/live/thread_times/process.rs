@@ -16,7 +16,7 @@ pub(super) struct KeptFiles(pub(super) u64);
 
 impl KeptFiles {
     /// Returns an open file if it may stay open.
-    fn keep(&mut self, file: File) -> Option<File> {
+    pub(super) fn keep(&mut self, file: File) -> Option<File> {
         self.0 = self.0.checked_sub(1)?;
         Some(file)
     }
@@ -73,7 +73,11 @@ impl ProcessReader {
     ///
     /// # Errors
     /// The files of the process cannot be read.
-    pub(super) fn open(system: &System, pid: u32) -> io::Result<ProcessReader> {
+    pub(super) fn open(
+        system: &System,
+        pid: u32,
+        kept: &mut KeptFiles,
+    ) -> io::Result<ProcessReader> {
         let folder = system.path(&format!("proc/{pid}"));
         let mut text = ProcText::default();
         let stat = File::open(folder.join("stat"))?;
@@ -82,7 +86,7 @@ impl ProcessReader {
         // Where other users' processes are hidden, their folders have no threads to list.
         std::fs::read_dir(folder.join("task"))?;
         let status = std::fs::read_to_string(folder.join("status")).unwrap_or_default();
-        let groups = Groups::of_process(system, &folder);
+        let groups = Groups::of_process(system, &folder, kept);
         Ok(ProcessReader {
             folder,
             system: system.clone(),
@@ -273,7 +277,8 @@ impl ProcessReader {
 
     /// Returns the number of descriptors that the reader has kept of the [`KeptFiles`].
     pub(super) fn kept_files(&self) -> u64 {
-        self.threads.values().filter(|thread| thread.file.is_some()).count() as u64
+        let of_threads = self.threads.values().filter(|thread| thread.file.is_some()).count();
+        self.groups.kept_files().saturating_add(of_threads as u64)
     }
 }
 

@@ -219,7 +219,7 @@ impl Reader {
         if target.fault.is_some() {
             return;
         }
-        match open(&self.system, pid) {
+        match open(&self.system, pid, &mut self.kept) {
             Ok(process) => target.process = Some(process),
             Err(error) => target.fault = Some(format!("/proc does not show it: {error}")),
         }
@@ -355,13 +355,13 @@ impl ReadTarget {
 }
 
 /// Opens a process of this system.
-fn open(system: &System, pid: u32) -> io::Result<ProcessReader> {
+fn open(system: &System, pid: u32, kept: &mut KeptFiles) -> io::Result<ProcessReader> {
     // The files may be those of another namespace, where ids mean other processes.
     let own = std::fs::read_link(system.path("proc/self"))?;
     if own.to_string_lossy() != std::process::id().to_string() {
         return Err(io::Error::other("it is that of other processes"));
     }
-    ProcessReader::open(system, pid)
+    ProcessReader::open(system, pid, kept)
 }
 
 fn nanos(duration: Duration) -> u64 {

@@ -38,7 +38,7 @@ impl Tree {
     }
 
     fn open(&self) -> ProcessReader {
-        ProcessReader::open(&System::recorded(&self.0), 7).unwrap()
+        ProcessReader::open(&System::recorded(&self.0), 7, &mut KeptFiles(0)).unwrap()
     }
 }
 
@@ -137,7 +137,7 @@ fn a_thread_that_begins_is_found_and_one_that_ends_is_told() {
     assert_eq!(reader.kept_files(), 2);
     // An open file of a thread that has ended cannot be read; here a new one cannot be opened.
     let mut rows = Vec::new();
-    let mut unkept = ProcessReader::open(&System::recorded(&tree.0), 7).unwrap();
+    let mut unkept = ProcessReader::open(&System::recorded(&tree.0), 7, &mut KeptFiles(9)).unwrap();
     unkept.read(&mut KeptFiles(0), (false, false), &mut rows);
     fs::remove_dir_all(tree.0.join("proc/7/task/9")).unwrap();
     tree.process(1, 1, 0);
@@ -222,7 +222,10 @@ fn a_process_that_ended_says_how_and_one_of_another_start_is_gone() {
     assert_eq!(short(&rows), [""; 0], "nothing has changed");
     tree.write("proc/7/stat", &stat(7, "other", 'S', (0, 1), (1, 301)));
     assert_eq!(reader.read_total(&mut rows), Presence::Gone);
-    assert!(ProcessReader::open(&System::recorded(Path::new("/nowhere")), 7).is_err());
+    assert!(
+        ProcessReader::open(&System::recorded(Path::new("/nowhere")), 7, &mut KeptFiles(9))
+            .is_err()
+    );
 }
 
 fn groups(tree: &Tree) -> Vec<GroupLimits> {
@@ -361,6 +364,96 @@ fn numbers_without_sense_are_left_out_and_nothing_panics() {
         read(&mut reader, true);
         tree.write("proc/7/stat", text);
         assert_eq!(read(&mut reader, true).0, Presence::Gone);
-        assert!(ProcessReader::open(&System::recorded(&tree.0), 7).is_err());
+        assert!(ProcessReader::open(&System::recorded(&tree.0), 7, &mut KeptFiles(9)).is_err());
     }
+}
+
+/// Writes the files of a group's processor limit in version 1.
+fn limit_v1(tree: &Tree, folder: &str, quota_us: &str, [periods, throttled, ns]: [u64; 3]) {
+    let stat = format!("nr_periods {periods}\nnr_throttled {throttled}\nthrottled_time {ns}\n");
+    tree.write(&format!("{folder}/cpu.stat"), &stat);
+    tree.write(&format!("{folder}/cpu.cfs_quota_us"), quota_us);
+    tree.write(&format!("{folder}/cpu.cfs_period_us"), "100000\n");
+}
+
+/// Returns level, path, quota in milliseconds and throttled periods of each group.
+fn quotas(tree: &Tree) -> Vec<(u32, String, u64, u64)> {
+    let quota =
+        |group: GroupLimits| (group.level, group.path, group.quota_ns / 1_000_000, group.throttled);
+    groups(tree).into_iter().map(quota).collect()
+}
+
+#[test]
+fn nested_groups_of_version_1_have_their_own_limits_each() {
+    let tree = Tree::new("v1-nested");
+    tree.process(1, 1, 0);
+    tree.thread(7, "shop", 250, 30, 0);
+    tree.write("proc/7/cgroup", "4:memory:/docker\n2:cpu,cpuacct:/docker/abc/app\n");
+    tree.write(
+        "proc/self/mountinfo",
+        "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
+    );
+    let at = "sys/fs/cgroup/cpu,cpuacct";
+    limit_v1(&tree, &format!("{at}/docker/abc/app"), "-1\n", [0, 0, 0]);
+    limit_v1(&tree, &format!("{at}/docker/abc"), "50000\n", [30, 29, 2_970_000_000]);
+    limit_v1(&tree, &format!("{at}/docker"), "150000\n", [30, 1, 5]);
+    limit_v1(&tree, at, "-1\n", [0, 0, 0]);
+    tree.write("sys/fs/cgroup/memory/docker/memory.limit_in_bytes", "1048576\n");
+    let level =
+        |level, path: &str, quota_ms, throttled| (level, path.to_owned(), quota_ms, throttled);
+    assert_eq!(
+        quotas(&tree),
+        [
+            level(0, "/docker/abc/app", 0, 0),
+            level(1, "/docker/abc", 50, 29),
+            level(2, "/docker", 150, 1),
+            level(3, "/", 0, 0),
+        ]
+    );
+    // The memory's own group, which lies higher, is the lowest level.
+    let memory: Vec<u64> = groups(&tree).iter().map(|group| group.memory_limit).collect();
+    assert_eq!(memory, [1_048_576, 0, 0, 0]);
+}
+
+#[test]
+fn a_container_sees_its_own_limit_at_the_mount_point_and_nothing_above() {
+    // In version 1 with paths of the host, in version 1 and 2 with a namespace of control groups.
+    for (own, root, kind, options, files) in [
+        ("3:cpu:/docker/abc\n", "/docker/abc", "cgroup", "rw,cpu", 1),
+        ("3:cpu:/\n", "/", "cgroup", "rw,cpu", 1),
+        ("0::/\n", "/", "cgroup2", "rw,nsdelegate", 2),
+        ("0::/kube/pod\n", "/kube/pod", "cgroup2", "rw", 2),
+    ] {
+        let tree = Tree::new("container");
+        tree.process(1, 1, 0);
+        tree.thread(7, "shop", 250, 30, 0);
+        tree.write("proc/7/cgroup", own);
+        let mount = format!("32 31 0:29 {root} /sys/fs/cgroup ro - {kind} cgroup {options}\n");
+        tree.write("proc/self/mountinfo", &mount);
+        if files == 1 {
+            limit_v1(&tree, "sys/fs/cgroup", "25000\n", [9, 8, 7]);
+        } else {
+            tree.write("sys/fs/cgroup/cpu.max", "25000 100000\n");
+            let stat = "nr_periods 9\nnr_throttled 8\nthrottled_usec 7\n";
+            tree.write("sys/fs/cgroup/cpu.stat", stat);
+        }
+        assert_eq!(quotas(&tree), [(0, root.to_owned(), 25, 8)], "{own}");
+    }
+}
+
+#[test]
+fn of_nested_groups_of_version_2_each_level_has_its_limit() {
+    let tree = Tree::new("v2-nested");
+    tree.process(1, 1, 0);
+    tree.thread(7, "shop", 250, 30, 0);
+    tree.write("proc/7/cgroup", "1:name=systemd:/a\n0::/a/b/c\n");
+    tree.write("proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    for (folder, quota, throttled) in [("a/b/c", "max", 0), ("a/b", "20000", 5), ("a", "80000", 1)]
+    {
+        let at = format!("sys/fs/cgroup/{folder}");
+        tree.write(&format!("{at}/cpu.max"), &format!("{quota} 100000\n"));
+        tree.write(&format!("{at}/cpu.stat"), &format!("nr_throttled {throttled}\n"));
+    }
+    let found: Vec<_> = quotas(&tree).into_iter().map(|group| (group.2, group.3)).collect();
+    assert_eq!(found, [(0, 0), (20, 5), (80, 1), (0, 0)]);
 }
