@@ -3,9 +3,11 @@
 use super::common::Json;
 use super::{Subject, finished, launching, ran, wait_until};
 use nettrace_parser::following::Following;
-use nettrace_testdata::peers::{self, Folder};
+use nettrace_testdata::peers::{self, Folder, Peer};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
 
 /// Events of a second stream.
 struct Second(Vec<Value>);
@@ -192,4 +194,68 @@ fn times_of_threads_are_left_out_on_demand_without_samples_and_on_standard_outpu
         assert_eq!(run.stderr.matches(text).count(), 1, "{}", run.stderr);
         assert!(Following::in_slice(&run.stdout).is_none());
     });
+}
+
+mod with_namespaces {
+    use super::*;
+
+    /// Starts a program that computes, in namespaces of its own. Returns it, and the options with
+    /// which its socket is reached.
+    fn start(peer: &Peer, namespaces: &[&str], folder: &Folder) -> (Child, String) {
+        let mut command = Command::new("unshare");
+        command.args(namespaces).args(["--fork", "--kill-child", "sh", "-c"]);
+        command.arg(format!("exec {}", peer.shell("cpu", 0)));
+        command.env("TMPDIR", folder.path()).env("HOME", folder.path());
+        command.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("ready"), "{line:?}");
+        let names = std::fs::read_dir(folder.path()).unwrap().flatten();
+        let mut names = names.map(|entry| entry.file_name().into_string().unwrap());
+        let name = names.find(|name| name.ends_with("-socket")).unwrap();
+        (child, format!("{},connect", folder.file(&name)))
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_PEERS and namespaces"]
+    fn a_process_with_its_own_process_ids_has_times_by_the_ids_of_its_events() {
+        peers::each(peers::modern(), |peer| {
+            let folder = Folder::new();
+            let (mut child, port) = start(peer, &["--pid", "--mount-proc"], &folder);
+            let args = ["--patience", "120s", "--duration", "1500ms", "-o", "x.nettrace"];
+            let run = ran(&[&["collect", "--port", &port], &args[..]].concat(), &folder);
+            assert_eq!(run.code, Some(0), "{}", run.stderr);
+            run.assert_message("times of threads: read ");
+            let threads = Second::split(&folder, "x.nettrace").threads();
+            let most = threads.iter().max_by_key(|(_, ran)| **ran).unwrap();
+            assert_eq!(*most.0, 1, "{threads:?}");
+            let top = ran(&["report", "topN", "x.nettrace", "--json"], &folder).json();
+            // What the thread ran is that of its samples, and not of threads without any.
+            let without = top["methods"].list().iter();
+            let without = without.filter(|row| row["name"] == "(threads without samples)");
+            let without: u64 = without.map(|row| row["self_ns"].int()).sum();
+            assert!(without < top["total_ns"].int() / 2, "{top}");
+            child.kill().unwrap();
+            child.wait().unwrap();
+        });
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE_PEERS and namespaces"]
+    fn a_process_with_a_clock_of_its_own_is_recorded_without_times() {
+        peers::each(peers::modern(), |peer| {
+            let folder = Folder::new();
+            let (mut child, port) = start(peer, &["--time", "--monotonic", "100000"], &folder);
+            let args = ["--patience", "120s", "--duration", "300ms", "-o", "x.nettrace"];
+            let run = ran(&[&["collect", "--port", &port], &args[..]].concat(), &folder);
+            assert_eq!(run.code, Some(0), "{}", run.stderr);
+            let text = "no times of threads: its clock is not the one of this system";
+            assert_eq!(run.stderr.matches(text).count(), 1, "{}", run.stderr);
+            assert!(!has_two_streams(&folder.file("x.nettrace")));
+            assert_eq!(ran(&["info", "x.nettrace", "--json"], &folder).json()["complete"], true);
+            child.kill().unwrap();
+            child.wait().unwrap();
+        });
+    }
 }
