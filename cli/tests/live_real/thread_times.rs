@@ -104,8 +104,11 @@ fn a_compressed_recording_and_each_file_of_a_rotation_have_times_of_threads() {
         let mut unpacked = flate2::read::MultiGzDecoder::new(packed);
         std::io::copy(&mut unpacked, &mut plain).unwrap();
         assert!(Second::split(&subject.folder, "plain.nettrace").total() > 0);
-        let args = ["--duration", "4s", "--rotate", "9x200KB", "-o", "r.nettrace"];
-        let run = subject.collect(&args);
+        let child = subject.spawn(&["collect", "--rotate", "9x200KB", "-o", "r.nettrace"]);
+        let third = subject.folder.file("r_0003.nettrace");
+        wait_until("the third file", || std::path::Path::new(&third).exists());
+        peers::signal(child.id(), "INT");
+        let run = finished(child.wait_with_output().unwrap());
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         let files: Vec<String> = super::traces(&subject.folder);
         let files = files.iter().filter(|name| name.starts_with("r_"));

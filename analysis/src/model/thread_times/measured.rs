@@ -131,6 +131,7 @@ pub(crate) fn measure(
         DividedRows {
             selected: divided_rows(profile, &resolved),
             refused: divided_rows(&gathered.refused, &resolved),
+            over: BTreeMap::new(),
         }
     };
     let mut left = divide_intervals(&gathered, &mut rows);
@@ -187,6 +188,8 @@ fn key(thread: ThreadHandle, stack: StackHandle) -> ProfileKey {
 struct DividedRows {
     selected: Vec<DividedRow>,
     refused: Vec<DividedRow>,
+    /// Time of each thread's samples that can run, beyond what the thread ran and was ready for.
+    over: BTreeMap<ThreadHandle, u64>,
 }
 
 impl DividedRows {
@@ -223,6 +226,13 @@ impl DividedRows {
         let samples: Vec<_> = of.iter().map(|(row, nanos)| (self.class(*row), *nanos)).collect();
         let mut parts = Vec::new();
         let left = divide(elapsed, &samples, &mut parts);
+        let first = of.first().and_then(|(row, _)| self.get(*row));
+        if let Some(thread) = first.map(|row| row.thread).filter(|_| !elapsed.is_full()) {
+            let runs =
+                samples.iter().zip(&parts).filter(|(sample, _)| sample.0 == SampleClass::Runs);
+            let not_run = runs.map(|(_, part)| part.ready).fold(0, u64::saturating_add);
+            add_to(self.over.entry(thread).or_default(), not_run.saturating_sub(elapsed.ready));
+        }
         for ((row, _), parts) in of.iter().zip(&parts) {
             let SampleParts { is_ran_measured, is_rest_measured, .. } = *parts;
             let parts = SampleParts {
@@ -236,10 +246,13 @@ impl DividedRows {
     }
 
     /// Gives time that a thread ran in waits to its samples that can run, up to the time that these
-    /// must have run: what they stand for, less all time in which the thread was ready. Work that is
+    /// stand for beyond what the thread ran and was ready for while they were taken. Work that is
     /// shorter than the time between two samples is seen in some of the intervals in which it runs,
     /// and stands for more time there than the thread ran.
-    fn give_back(&mut self, of: &[(ThreadHandle, RowPlace)], ready: u64) {
+    fn give_back(&mut self, of: &[(ThreadHandle, RowPlace)]) {
+        let Some(over) = of.first().and_then(|(thread, _)| self.over.get(thread)).copied() else {
+            return;
+        };
         let times = |class, part: fn(&RowParts) -> u64| -> Vec<(RowPlace, u64)> {
             let rows = of.iter().filter_map(|(_, row)| Some((*row, self.get(*row)?)));
             let rows = rows.filter(|(_, of_row)| of_row.class == class);
@@ -250,7 +263,7 @@ impl DividedRows {
         let sum = |times: &[(RowPlace, u64)]| {
             times.iter().map(|(_, nanos)| *nanos).fold(0, u64::saturating_add)
         };
-        let more = sum(&could_run).saturating_sub(ready).min(sum(&in_waits));
+        let more = over.min(sum(&could_run)).min(sum(&in_waits));
         let mut portion = Portion::new(could_run.iter().map(|it| it.1), &mut { more });
         for (row, nanos) in could_run {
             let nanos = portion.next(nanos);
@@ -330,14 +343,13 @@ fn divide_by_thread(
         let id = model.thread(*thread).and_then(|thread| thread.os_thread_id);
         let range = id.and_then(|id| gathered.of_thread.get(&id)).cloned().unwrap_or(0..0);
         let (mut full, mut merged) = (0_u64, Elapsed::default());
-        let (mut first_merged, mut ready) = (None, 0_u64);
+        let mut first_merged = None;
         for place in range {
             let (Some(seen), Some(left)) = (gathered.intervals.get(place), left.get_mut(place))
             else {
                 continue;
             };
             let elapsed = seen.interval.elapsed();
-            add_to(&mut ready, elapsed.ready);
             if seen.is_merged {
                 merged.nanos = merged.nanos.saturating_add(elapsed.nanos);
                 merged.ran = merged.ran.saturating_add(elapsed.ran);
@@ -366,7 +378,7 @@ fn divide_by_thread(
         if let Some(left) = first_merged.and_then(|place| left.get_mut(place)) {
             *left = rest;
         }
-        rows.give_back(of, ready);
+        rows.give_back(of);
     }
 }
 
