@@ -101,8 +101,8 @@ pub(crate) struct Hint {
 #[derive(Debug)]
 pub(crate) struct OpenActivities<T> {
     // By name, because a stop ends a start of its name; then by number, because activities end in
-    // any order.
-    pub(super) by_name: HashMap<TextHandle, BTreeMap<u64, OpenActivity<T>>>,
+    // any order; boxed, because entries of a tree move when others come and go.
+    pub(super) by_name: HashMap<TextHandle, BTreeMap<u64, Box<OpenActivity<T>>>>,
     pub(super) ids: ActivityIds,
     pub(super) shared: SharedStops,
     /// Path of the activity that stopped last on each thread, if none has started there since.
@@ -176,13 +176,13 @@ impl<T> OpenActivities<T> {
         for id in activity.ids() {
             self.ids.add(id, name, number);
         }
-        self.by_name.entry(name).or_default().insert(number, activity);
+        self.by_name.entry(name).or_default().insert(number, Box::new(activity));
         self.open = self.open.saturating_add(1);
         lost
     }
 
     pub(super) fn remove(&mut self, (name, number): OpenActivityKey) -> Option<OpenActivity<T>> {
-        let activity = self.by_name.get_mut(&name)?.remove(&number)?;
+        let activity = *self.by_name.get_mut(&name)?.remove(&number)?;
         self.open = self.open.saturating_sub(1);
         for id in activity.ids() {
             self.ids.remove(id, name, number);
@@ -371,14 +371,14 @@ impl<T> OpenActivities<T> {
     }
 
     pub(crate) fn at(&self, (name, number): OpenActivityKey) -> Option<&OpenActivity<T>> {
-        self.by_name.get(&name)?.get(&number)
+        self.by_name.get(&name)?.get(&number).map(Box::as_ref)
     }
 
     pub(crate) fn at_mut(
         &mut self,
         (name, number): OpenActivityKey,
     ) -> Option<&mut OpenActivity<T>> {
-        self.by_name.get_mut(&name)?.get_mut(&number)
+        self.by_name.get_mut(&name)?.get_mut(&number).map(Box::as_mut)
     }
 
     /// Returns the start of an activity that a stop tells whole, and its time, unless its start was
@@ -493,9 +493,9 @@ impl<T> OpenActivities<T> {
     ) -> impl Iterator<Item = Interval<OpenActivity<T>>> + use<T> {
         let mut all = std::mem::take(self);
         let open = std::mem::take(&mut all.by_name).into_values().flatten();
-        let rows: BTreeMap<u64, OpenActivity<T>> = open.collect();
+        let rows: BTreeMap<u64, Box<OpenActivity<T>>> = open.collect();
         rows.into_values().map(move |activity| {
-            let ended = all.given_up(activity);
+            let ended = all.given_up(*activity);
             if ended.bounds == Bounds::StopShared {
                 return ended;
             }

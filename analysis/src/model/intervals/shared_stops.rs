@@ -182,7 +182,7 @@ impl<T> OpenActivities<T> {
     /// certain.
     pub(super) fn stop_of_shared(
         &self,
-        rows: &BTreeMap<u64, OpenActivity<T>>,
+        rows: &BTreeMap<u64, Box<OpenActivity<T>>>,
         numbers: impl Iterator<Item = u64>,
         edge: &ActivityEdge,
         at: Edge,
