@@ -5,6 +5,7 @@
 //! backwards, and invisible characters make different names look the same.
 
 use std::borrow::Cow;
+use std::io::Write;
 
 /// Returns whether a character should not be shown to readers: control characters
 /// including U+0080 to U+009F, bidirectional controls, line separators, invisible
@@ -42,6 +43,34 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(
         text.chars().map(|c| if is_hidden(c) { char::REPLACEMENT_CHARACTER } else { c }).collect(),
     )
+}
+
+/// Appends text without control characters, in quotes if `is_quoted` is set.
+pub(crate) fn escaped(out: &mut Vec<u8>, text: &str, is_quoted: bool) {
+    if is_quoted {
+        out.push(b'"');
+    }
+    let mut rest = text;
+    loop {
+        let plain = rest.bytes().position(|byte| !is_plain(byte, is_quoted));
+        let (run, after) = plain.and_then(|at| rest.split_at_checked(at)).unwrap_or((rest, ""));
+        out.extend_from_slice(run.as_bytes());
+        let mut chars = after.chars();
+        let Some(c) = chars.next() else { break };
+        match is_hidden(c) || is_quoted && matches!(c, '"' | '\\') {
+            true => drop(write!(out, "{}", c.escape_default())),
+            false => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+        rest = chars.as_str();
+    }
+    if is_quoted {
+        out.push(b'"');
+    }
+}
+
+/// Returns whether a byte is a character that is shown as it is.
+pub(crate) fn is_plain(byte: u8, is_quoted: bool) -> bool {
+    matches!(byte, b' '..=b'~') && !(is_quoted && matches!(byte, b'"' | b'\\'))
 }
 
 /// Returns whether a UTF-16 unit beyond ASCII is a hidden character; see [`is_hidden`].

@@ -4,6 +4,7 @@
 //! is empty. So a field without a name is called `field_N` by its position among its
 //! siblings, counting from 1, and a repeated name gets a suffix `_2`, `_3` and so on.
 
+use crate::hidden::escaped;
 use crate::json::Json;
 use crate::long::cut;
 use nettrace_parser::internal::distinct_names;
@@ -19,6 +20,8 @@ pub struct Names(Box<[Name]>);
 pub struct Name {
     /// The display name.
     pub text: Box<str>,
+    /// The display name as lines of text have it: cut, and without control characters.
+    pub(crate) shown: Box<str>,
     /// The key in JSON with a comma before it: `,"name":`.
     key: Box<[u8]>,
     /// Whether numbers are shown in hexadecimal.
@@ -42,6 +45,7 @@ impl Name {
         key.string(&cut(&text));
         key.push(b':');
         Name {
+            shown: shown(&text),
             text: text.into_boxed_str(),
             key: key.into_boxed_slice(),
             is_hex: field.is_hex,
@@ -56,7 +60,7 @@ impl Name {
         key.push(b',');
         key.string(&cut(text));
         key.push(b':');
-        Name { text: text.into(), key: key.into_boxed_slice(), ..self.clone() }
+        Name { shown: shown(text), text: text.into(), key: key.into_boxed_slice(), ..self.clone() }
     }
 
     /// Returns the key in JSON, preceded by a comma unless it is the first key of an object.
@@ -64,6 +68,13 @@ impl Name {
     pub fn key(&self, is_first: bool) -> &[u8] {
         self.key.get(usize::from(is_first)..).unwrap_or_default()
     }
+}
+
+/// Returns a name as lines of text have it.
+fn shown(name: &str) -> Box<str> {
+    let mut shown = Vec::new();
+    escaped(&mut shown, &cut(name), false);
+    String::from_utf8(shown).unwrap_or_default().into()
 }
 
 impl Names {

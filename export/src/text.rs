@@ -7,7 +7,7 @@ use crate::json::Json;
 use crate::long::cut;
 use crate::selection::Selection;
 use crate::text_value::TextValues;
-use crate::units;
+use crate::units::Digits;
 use nettrace_parser::{Event, catalog, utc_text};
 use std::borrow::Cow;
 use std::fmt;
@@ -131,22 +131,18 @@ impl TextLines {
             Some(Some((name, width))) => (name.as_str(), *width),
             _ => ("", 0),
         };
-        right(out, self.time_columns(), |out| match self.detail.utc {
-            true => match event.unix_nanos() {
-                Some(nanos) => out.raw(&utc_text(nanos, 6)),
-                None => out.raw("?"),
-            },
-            false => match event.nanos() {
-                Some(nanos) => units::push_milliseconds(out, nanos),
-                None => out.raw("?"),
-            },
-        });
+        let width = self.time_columns();
+        match (self.detail.utc, event.unix_nanos(), event.nanos()) {
+            (true, Some(nanos), _) => out.raw(&utc_text(nanos, 6)),
+            (false, _, Some(nanos)) => right(out, width, Digits::from_milliseconds(nanos).text()),
+            _ => right(out, width, "?"),
+        }
         let id = |out: &mut Vec<u8>, id: Option<u64>| {
             out.raw("  ");
-            right(out, ID_COLUMNS, |out| match id {
-                Some(id) => out.number(id),
-                None => out.raw("-"),
-            });
+            match id {
+                Some(id) => right(out, ID_COLUMNS, itoa::Buffer::new().format(id)),
+                None => right(out, ID_COLUMNS, "-"),
+            }
         };
         if self.options.has_processes {
             id(out, event.process_id());
@@ -253,15 +249,10 @@ impl TextLines {
     }
 }
 
-/// Appends what `write` writes, which is ASCII, at the right of a column of this width.
-fn right(out: &mut Vec<u8>, width: usize, write: impl FnOnce(&mut Vec<u8>)) {
-    let at = out.len();
-    write(out);
-    let room = width.saturating_sub(out.len().saturating_sub(at));
-    out.resize(out.len().saturating_add(room), b' ');
-    if let Some(column) = out.get_mut(at..) {
-        column.rotate_right(room);
-    }
+/// Appends a text of ASCII at the right of a column of this width.
+fn right(out: &mut Vec<u8>, width: usize, text: &str) {
+    out.extend(std::iter::repeat_n(b' ', width.saturating_sub(text.len())));
+    out.raw(text);
 }
 
 /// Formats keywords as a hexadecimal number, with the names that the catalog has for the bits.

@@ -7,9 +7,9 @@
 //! Descriptions in streams cannot express units. There the unit is part of a name (`milliseconds`)
 //! or a separate field (`DisplayUnits` of counters, `unit` of metrics), and shown as such.
 
-use crate::hidden::is_hidden;
+use crate::hidden::{escaped, is_plain};
 use crate::json::Json;
-use crate::long::{cut, is_all_empty, missing};
+use crate::long::{is_all_empty, missing};
 use crate::plain::float;
 use crate::shape::{Name, Names};
 use crate::units;
@@ -64,7 +64,7 @@ impl TextValues {
 
     /// Appends a field as `name=value`.
     pub fn write_pair(&self, out: &mut Vec<u8>, field: &FieldValue<'_>, name: &Name) {
-        escaped(out, &cut(&name.text), false);
+        out.raw(&name.shown);
         out.push(b'=');
         match &field.value {
             Ok(value) => match named(field) {
@@ -172,7 +172,7 @@ fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
                 if at > 0 {
                     out.push(b' ');
                 }
-                escaped(out, &cut(&inner.text), false);
+                out.raw(&inner.shown);
                 out.push(b'=');
                 match (&field.value, named(&field)) {
                     (_, Some(known)) => out.raw(&known),
@@ -186,29 +186,6 @@ fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
     }
 }
 
-/// Appends text without control characters, in quotes if `is_quoted` is set.
-fn escaped(out: &mut Vec<u8>, text: &str, is_quoted: bool) {
-    if is_quoted {
-        out.push(b'"');
-    }
-    let mut rest = text;
-    loop {
-        let plain = rest.bytes().position(|byte| !is_plain(byte, is_quoted));
-        let (run, after) = plain.and_then(|at| rest.split_at_checked(at)).unwrap_or((rest, ""));
-        out.raw(run);
-        let mut chars = after.chars();
-        let Some(c) = chars.next() else { break };
-        match is_hidden(c) || is_quoted && matches!(c, '"' | '\\') {
-            true => drop(write!(out, "{}", c.escape_default())),
-            false => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
-        }
-        rest = chars.as_str();
-    }
-    if is_quoted {
-        out.push(b'"');
-    }
-}
-
 /// Appends text without control characters, in quotes.
 fn escaped_utf16(out: &mut Vec<u8>, text: Utf16<'_>) {
     let (units, _) = text.bytes().as_chunks::<2>();
@@ -219,11 +196,6 @@ fn escaped_utf16(out: &mut Vec<u8>, text: Utf16<'_>) {
     } else {
         escaped(out, &String::from(text), true);
     }
-}
-
-/// Returns whether a byte is a character that is shown as it is.
-fn is_plain(byte: u8, is_quoted: bool) -> bool {
-    matches!(byte, b' '..=b'~') && !(is_quoted && matches!(byte, b'"' | b'\\'))
 }
 
 #[cfg(test)]

@@ -3,20 +3,70 @@
 
 /// Formats a count with separators: `1,234,567`.
 pub fn count(number: u64) -> String {
-    let mut text = Vec::new();
-    push_count(&mut text, number);
-    String::from_utf8(text).unwrap_or_default()
+    let mut digits = Digits::default();
+    digits.put_count(number);
+    digits.text().to_owned()
 }
 
-/// Appends a count with separators: `1,234,567`.
-fn push_count(out: &mut Vec<u8>, number: u64) {
-    let mut digits = itoa::Buffer::new();
-    let groups = digits.format(number).as_bytes().rchunks(3).rev();
-    for (at, group) in groups.enumerate() {
-        if at > 0 {
-            out.push(b',');
+/// Digits of a number with separators, which are put from the last one to the first one.
+#[derive(Debug, Default)]
+pub(crate) struct Digits {
+    bytes: [u8; 32],
+    length: usize,
+}
+
+impl Digits {
+    /// Returns the digits of an instant in ms, as [`milliseconds`] formats it.
+    pub(crate) fn from_milliseconds(nanos: i64) -> Digits {
+        let mut digits = Digits::default();
+        digits.put_thousandths(nanos.unsigned_abs() / 1_000);
+        if nanos < 0 {
+            digits.put(b'-');
         }
-        out.extend_from_slice(group);
+        digits
+    }
+
+    /// Returns the text so far.
+    pub(crate) fn text(&self) -> &str {
+        let at = self.bytes.len().saturating_sub(self.length);
+        self.bytes.get(at..).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+
+    /// Puts a character before the others. There is room for each u64 with separators.
+    #[inline]
+    fn put(&mut self, character: u8) {
+        if let Some(place) = self.bytes.iter_mut().rev().nth(self.length) {
+            *place = character;
+            self.length = self.length.saturating_add(1);
+        }
+    }
+
+    /// Puts the last digit of a number, and returns the number without it.
+    #[inline]
+    fn put_digit(&mut self, number: u64) -> u64 {
+        self.put(b'0'.saturating_add(u8::try_from(number % 10).unwrap_or(0)));
+        number / 10
+    }
+
+    fn put_count(&mut self, number: u64) {
+        let mut left = self.put_digit(number);
+        let mut group = 1_u32;
+        while left > 0 {
+            if group.is_multiple_of(3) {
+                self.put(b',');
+            }
+            left = self.put_digit(left);
+            group = group.wrapping_add(1);
+        }
+    }
+
+    fn put_thousandths(&mut self, number: u64) {
+        let mut left = number;
+        for _ in 0..3 {
+            left = self.put_digit(left);
+        }
+        self.put(b'.');
+        self.put_count(left);
     }
 }
 
@@ -163,17 +213,7 @@ pub fn signed_duration(nanos: i64) -> String {
 /// Formats an instant, the time since the session's start, in ms: `1,234.567`. It is cut to µs, so
 /// that no instant is shown as later than it was, and a range from there on has its event.
 pub fn milliseconds(nanos: i64) -> String {
-    let mut text = Vec::new();
-    push_milliseconds(&mut text, nanos);
-    String::from_utf8(text).unwrap_or_default()
-}
-
-/// Appends an instant as [`milliseconds`] formats it.
-pub(crate) fn push_milliseconds(out: &mut Vec<u8>, nanos: i64) {
-    if nanos < 0 {
-        out.push(b'-');
-    }
-    push_thousandths(out, nanos.unsigned_abs() / 1_000);
+    Digits::from_milliseconds(nanos).text().to_owned()
 }
 
 /// Formats a duration in ms, rounded to µs: `1,234.568`.
@@ -183,18 +223,9 @@ pub fn duration_in_ms(nanos: u64) -> String {
 
 /// Formats `number` in units of a thousand, with three decimals: `1.234`.
 fn thousandths(number: u64) -> String {
-    let mut text = Vec::new();
-    push_thousandths(&mut text, number);
-    String::from_utf8(text).unwrap_or_default()
-}
-
-fn push_thousandths(out: &mut Vec<u8>, number: u64) {
-    push_count(out, number / 1000);
-    // The digits after the point are those after the first one of 1,000 + the rest.
-    let mut digits = itoa::Buffer::new();
-    let digits = digits.format((number % 1000).saturating_add(1000)).as_bytes();
-    out.push(b'.');
-    out.extend_from_slice(digits.get(1..).unwrap_or_default());
+    let mut digits = Digits::default();
+    digits.put_thousandths(number);
+    digits.text().to_owned()
 }
 
 /// Returns a number in units of `steps`, rounded.

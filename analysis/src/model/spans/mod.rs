@@ -61,9 +61,10 @@ pub(crate) struct Spans {
     suspensions: BTreeMap<u64, Suspensions<String>>,
     /// Sequence number of each writing thread's last event.
     numbers: NumberMap<u64, u32>,
-    /// Names of types, and of methods that events of the runtime name.
+    /// Names of types, of methods that events of the runtime name, and of tasks.
     type_names: ShownNames,
     method_names: ShownNames,
+    shown_task_names: ShownNames,
     last_nanos: i64,
 }
 

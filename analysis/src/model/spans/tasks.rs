@@ -80,9 +80,10 @@ impl Spans {
             }
             14 => {
                 let name = moment.event.field("OperationName").and_then(|value| value.as_utf16());
-                let name = name.map(|name| name.to_string()).filter(|name| !name.is_empty());
+                let name = name.filter(|name| !name.is_empty());
                 if let Some(name) = name.filter(|_| self.task_names.len() < MAX_TASK_NAMES) {
-                    self.task_names.insert(id, task_text(&name, NameOptions::default()));
+                    let show = |name: &str| task_text(name, NameOptions::default());
+                    self.task_names.insert(id, self.shown_task_names.text(name, show));
                 }
             }
             _ => drop(self.task_names.remove(&id)),
