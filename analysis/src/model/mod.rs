@@ -133,7 +133,7 @@ pub(crate) use texts::Texts;
 pub(crate) use thread_spans::UNKNOWN_ENDPOINT;
 pub use thread_spans::{EndpointSpans, ThreadSpan, ThreadSpans};
 #[cfg(feature = "page")]
-pub(crate) use thread_times::scaled;
+pub(crate) use thread_times::{DividedInterval, SampleClass, Unsampled, class_of, scaled};
 pub(crate) use thread_times::{GatheredSamples, RowPlace, counter_marks, measure};
 pub use thread_times::{
     GroupLimits, MachineTotal, ProcessTotal, RecordingEnd, ThreadInterval, ThreadReading,

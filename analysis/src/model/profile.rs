@@ -6,7 +6,7 @@ use super::hash::NumberMap;
 use super::presence::Presence;
 use super::sample::{Kind, Mode, Sample, SampleClock};
 use super::thread_spans::{EndpointSpans, UNKNOWN_ENDPOINT};
-use super::thread_times::HeldBack;
+use super::thread_times::{DividedInterval, HeldBack};
 use super::when::When;
 use std::collections::BTreeMap;
 use std::hash::Hash;
@@ -183,6 +183,9 @@ pub(crate) struct ProcessorSums {
     pub(crate) held_back: HeldBack,
     /// Times of all threads with readings.
     pub(crate) threads: BTreeMap<ThreadHandle, RanReady>,
+    /// How the times between the readings of each thread are divided, in time order.
+    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
+    pub(crate) intervals: BTreeMap<ThreadHandle, Vec<DividedInterval>>,
 }
 
 /// Times of a thread in which it ran, and in which it was ready and had no processor.

@@ -1,8 +1,10 @@
 //! Samples and spans of a trace, row by row and in bounded memory, for documents that select ranges
 //! of time after the last event, such as a page and a comparison.
 
+mod divided;
 mod pass;
 mod sample_rows;
 
+pub(crate) use divided::divided;
 pub(crate) use pass::{Gathers, Shared, gathering_pass, take};
-pub(crate) use sample_rows::{Forgotten, SampleRow, SamplesByKind, divided};
+pub(crate) use sample_rows::{Forgotten, SampleRow, SamplesByKind};

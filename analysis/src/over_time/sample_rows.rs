@@ -1,9 +1,7 @@
 //! Samples in a bounded number of rows: one row each at first, then sums over short slices of time.
 //! If there are very many different stacks, the lightest become one stack for each thread.
 
-use crate::model::{
-    DividedPart, Kind, Mode, Resolved, Sample, StackHandle, TextHandle, ThreadHandle, scaled,
-};
+use crate::model::{Kind, Mode, Sample, StackHandle, TextHandle, ThreadHandle};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -190,68 +188,6 @@ impl SamplesByKind {
             (kind, rows, slice)
         })
     }
-}
-
-/// Gives a sample to the part that lacks most of its samples, so that in the end each part has its
-/// number.
-fn give_sample(parts: &[DividedPart], got: &mut [u64]) {
-    let lacks = |part: &DividedPart, got: u64| {
-        // Of two parts, that one lacks more of which the smaller share is given.
-        (got < part.samples).then(|| scaled(1 << 32, got, part.samples))
-    };
-    let lacking = parts.iter().zip(got.iter_mut());
-    let least = lacking.filter_map(|(part, got)| Some((lacks(part, *got)?, got)));
-    if let Some((_, got)) = least.min_by_key(|(share, _)| *share) {
-        *got = got.saturating_add(1);
-    }
-}
-
-/// Divides the time of rows of CPU samples as the profile does, in proportion, and adds rows for the
-/// processor time that no sample has. Without readings, the rows stay as they are.
-pub(crate) fn divided(rows: Vec<SampleRow>, resolved: &Resolved<'_>) -> Vec<SampleRow> {
-    let profile = resolved.profile();
-    if profile.processor().is_none() {
-        return rows;
-    }
-    let first_nanos = rows.first().map_or(0, |row| row.nanos);
-    let unsampled = profile.rows().into_iter().filter(|(key, _)| resolved.is_unsampled(key.stack));
-    let unsampled = unsampled.map(|(key, totals)| SampleRow {
-        nanos: first_nanos,
-        weight: totals.weight,
-        samples: 0,
-        count: 0,
-        key: SampleKey { thread: key.thread, stack: key.stack, mode: key.mode, label: None },
-    });
-    let mut all: Vec<SampleRow> = unsampled.collect();
-    // Time of each key so far, and the samples that its parts got.
-    let mut before: HashMap<SampleKey, (u64, Vec<u64>)> = HashMap::new();
-    for row in rows {
-        let parts = profile.divided().parts(&(row.key.thread, row.key.stack, row.key.mode));
-        let whole = parts.iter().map(|part| part.nanos).fold(0, u64::saturating_add);
-        if whole == 0 {
-            all.push(row);
-            continue;
-        }
-        let (time, got) = before.entry(row.key).or_insert_with(|| (0, vec![0; parts.len()]));
-        let given = got.clone();
-        (0..row.samples).for_each(|_| give_sample(parts, got));
-        let mut begin = 0_u64;
-        for (part, (got, given)) in parts.iter().zip(got.iter().zip(given)) {
-            let end = begin.saturating_add(part.nanos);
-            // Rounding sums makes the parts add up.
-            let until =
-                |time: u64| scaled(time, end, whole).saturating_sub(scaled(time, begin, whole));
-            let weight = until(time.saturating_add(row.weight)).saturating_sub(until(*time));
-            let samples = got.saturating_sub(given);
-            if weight > 0 || samples > 0 {
-                let key = SampleKey { mode: part.mode, ..row.key };
-                all.push(SampleRow { weight, samples, count: samples, key, ..row });
-            }
-            begin = end;
-        }
-        *time = time.saturating_add(row.weight);
-    }
-    all
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Replaces the samples of a profile by the parts of their time in which their threads ran, were
 //! ready, and waited, and adds rows for the processor time that no sample has.
 
+use super::divided_intervals::{ClassShares, DividedInterval, ended_intervals};
 use super::gathered::{GatheredSamples, RowPlace};
 use super::rule::{Elapsed, Portion, SampleClass, SampleParts, divide, nearest};
 use super::{HeldBack, ThreadTimes};
@@ -134,7 +135,7 @@ pub(crate) fn measure(
             over: BTreeMap::new(),
         }
     };
-    let mut left = divide_intervals(&gathered, &mut rows);
+    let (mut left, shares) = divide_intervals(&gathered, &mut rows);
     divide_by_thread(&gathered, &mut rows, model, &mut left);
     let read = gathered.intervals.iter().map(|seen| seen.interval.ran_ns);
     let read = read.fold(0, u64::saturating_add);
@@ -143,8 +144,8 @@ pub(crate) fn measure(
     let held_back = HeldBack::new(times, total.unwrap_or(read));
     let total_ns = total.filter(|_| filter.admits_all_moments());
     let sums = ProcessorSums { total_ns, held_back, ..ProcessorSums::default() };
-    let (gathered, left, rest) = (&gathered, &left, BTreeMap::new());
-    let mut of = RestOf { gathered, left, filter, rest, sums };
+    let (gathered, left, shares, rest) = (&gathered, &left, &shares, BTreeMap::new());
+    let mut of = RestOf { gathered, left, shares, filter, rest, sums };
     // Threads that had one id after another are one thread of the model.
     let threads = times.threads.iter().map(|thread| (thread.thread_id, &*thread.name));
     for (id, name) in threads.collect::<BTreeMap<u64, &str>>() {
@@ -160,6 +161,7 @@ pub(crate) fn measure(
         let nobody = model.count_events(times.process_id, None, 0);
         model.threads.name(nobody, Unsampled::Ended.text());
         sums.threads.entry(nobody).or_default().ran_ns = unread;
+        sums.intervals.insert(nobody, ended_intervals(times, gathered));
         rest.insert((Unsampled::Ended, nobody), unread);
     }
     let anchor = profile.unsorted_rows().iter().map(|(_, totals)| totals.first_nanos).min();
@@ -285,7 +287,7 @@ impl DividedRows {
 
 fn divided_rows(profile: &Profile, resolved: &Resolved<'_>) -> Vec<DividedRow> {
     let row = |(key, _): &(ProfileKey, Totals)| DividedRow {
-        class: class_of(key, resolved),
+        class: class_of(key.stack, key.mode, resolved),
         thread: key.thread,
         parts: RowParts::default(),
     };
@@ -294,20 +296,25 @@ fn divided_rows(profile: &Profile, resolved: &Resolved<'_>) -> Vec<DividedRow> {
 
 /// Returns what a sample shows of its thread. The sampler of some runtimes does not tell managed
 /// code from native code, which may wait.
-fn class_of(key: &ProfileKey, resolved: &Resolved<'_>) -> SampleClass {
-    match resolved.running(key.stack, key.mode) {
+pub(crate) fn class_of(stack: StackHandle, mode: Mode, resolved: &Resolved<'_>) -> SampleClass {
+    match resolved.running(stack, mode) {
         Some(Running::Computing) => SampleClass::Runs,
         Some(Running::NativeCall) => SampleClass::Unknown,
-        Some(_) if resolved.is_untold(key.stack, key.mode) => SampleClass::Unknown,
+        Some(_) if resolved.is_untold(stack, mode) => SampleClass::Unknown,
         Some(_) => SampleClass::Runs,
         None => SampleClass::Waits,
     }
 }
 
 /// Divides the intervals in which threads ran in part. Returns the time of each interval that no
-/// sample has.
-fn divide_intervals(gathered: &GatheredSamples, rows: &mut DividedRows) -> Vec<u64> {
-    let mut left: Vec<u64> = gathered.intervals.iter().map(|seen| seen.interval.ran_ns).collect();
+/// sample has, and how each interval is divided.
+fn divide_intervals(
+    gathered: &GatheredSamples,
+    rows: &mut DividedRows,
+) -> (Vec<u64>, Vec<Option<ClassShares>>) {
+    let intervals = &gathered.intervals;
+    let mut left: Vec<u64> = intervals.iter().map(|seen| seen.interval.ran_ns).collect();
+    let mut shares: Vec<Option<ClassShares>> = intervals.iter().map(ClassShares::of_one).collect();
     for of in gathered.pieces.chunk_by(|one, other| one.interval == other.interval) {
         let Some(place) = of.first().map(|piece| piece.interval as usize) else { continue };
         let Some(seen) = gathered.intervals.get(place).filter(|seen| !seen.is_merged) else {
@@ -315,11 +322,13 @@ fn divide_intervals(gathered: &GatheredSamples, rows: &mut DividedRows) -> Vec<u
         };
         let of: Vec<_> = of.iter().map(|piece| (piece.row(), piece.nanos)).collect();
         let rest = rows.divide(seen.interval.elapsed(), &of, true);
-        if let Some(left) = left.get_mut(place) {
+        if let (Some(left), Some(shares)) = (left.get_mut(place), shares.get_mut(place)) {
             *left = rest;
+            let classes = of.iter().map(|(row, nanos)| (rows.class(*row), *nanos));
+            *shares = Some(ClassShares::new(seen.interval.elapsed(), classes));
         }
     }
-    left
+    (left, shares)
 }
 
 /// Divides the times that are sums of many intervals of a thread.
@@ -408,6 +417,8 @@ struct RestOf<'a> {
     gathered: &'a GatheredSamples,
     /// Time of each interval that no sample has.
     left: &'a [u64],
+    /// How each interval is divided.
+    shares: &'a [Option<ClassShares>],
     filter: &'a Filter,
     rest: BTreeMap<(Unsampled, ThreadHandle), u64>,
     sums: ProcessorSums,
@@ -440,6 +451,9 @@ impl RestOf<'_> {
                 Some(_) => Unsampled::Between,
             };
             add_to(self.rest.entry((unsampled, thread)).or_default(), *left);
+            let shares = self.shares.get(place).copied().flatten();
+            let divided = DividedInterval::new(&interval, shares, (unsampled, *left));
+            self.sums.intervals.entry(thread).or_default().push(divided);
         }
     }
 }

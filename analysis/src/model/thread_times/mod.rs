@@ -6,6 +6,7 @@
 //! count the time that their threads ran.
 
 mod counters;
+mod divided_intervals;
 mod gathered;
 mod held_back;
 mod intervals;
@@ -15,13 +16,16 @@ mod rule;
 mod stream;
 
 pub(crate) use counters::counter_marks;
+pub(crate) use divided_intervals::DividedInterval;
 pub(crate) use gathered::{GatheredSamples, RowPlace};
 pub(crate) use held_back::HeldBack;
 pub use intervals::ThreadInterval;
+#[cfg(feature = "page")]
+pub(crate) use measured::class_of;
 pub(crate) use measured::{Unsampled, measure};
 pub use process::{GroupLimits, MachineTotal, ProcessTotal, RecordingEnd};
 #[cfg(feature = "page")]
-pub(crate) use rule::scaled;
+pub(crate) use rule::{SampleClass, scaled};
 
 use nettrace_parser::{Error, Reader, Source};
 use stream::StreamState;

@@ -14,7 +14,7 @@ const MAX_WAITED_PERCENT: u64 = 5;
 /// What the stack and the state of a sample say of its thread. Earlier classes get processor time
 /// first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum SampleClass {
+pub(crate) enum SampleClass {
     /// The thread could run: managed code, code that computes, or spinning for a lock. If it did not
     /// run, it was ready.
     Runs,
