@@ -1,6 +1,6 @@
 // Folds, groups and leaves out frames of stacks before these are added up, as options of `nettrace report topN` do.
 
-import { nameText } from './frames.mjs';
+import { frameNumber, nameText } from './frames.mjs';
 
 // Maximum length of a recursive cycle, as in analysis/src/model/folding.rs.
 const LONGEST_CYCLE = 8;
@@ -44,7 +44,7 @@ export const hasTransforms = (route) =>
 // Returns a function from a stack's frames, outermost first, to the frames that are shown, or to null if the stack is left out. `first` is
 // the number of the first group, whose names are in `names`.
 export function transformOf(trace, { mine, own, async, recursion, group, fold, exclude, include }, first) {
-  const { text, carrier, machine, async: methods, framework, named, module: modules, namespace } = trace.frames;
+  const { text, carrier, machine, async: methods, framework, named, module: modules, namespace, waking } = trace.frames;
   const isOwn = mine ? ownFrames(trace, own) : null;
   const folds = patternOf(fold);
   const [excludes, includes] = [patternOf(exclude), patternOf(include)];
@@ -112,5 +112,14 @@ export function transformOf(trace, { mine, own, async, recursion, group, fold, e
     if (path.length === 0 && frames.length > 0) path.push(isOwn ? numberOf('(not my code)') : frames[0]);
     return path;
   };
-  return { apply, names };
+  // Going to sleep and waking is a call of the innermost frame that is left.
+  const applyAll = (frames) => {
+    if (!waking?.[frames.at(-1)]) return apply(frames);
+    const path = apply(frames.slice(0, -1));
+    const last = path?.at(-1);
+    if (last === undefined) return path;
+    const name = `${last < first ? text[last] : names[last - first]}${trace.frames.waking_text}`;
+    return [...path, frameNumber(trace, name) ?? numberOf(name)];
+  };
+  return { apply: applyAll, names };
 }

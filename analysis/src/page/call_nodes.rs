@@ -3,7 +3,7 @@
 use crate::fact::thinned::Thinning;
 use crate::html::Columns;
 use crate::model::{
-    Call, Frame, FrameHandle, FrameKind, NameOrigin, Resolved, is_framework, shows_async,
+    Call, Frame, FrameCall, FrameHandle, FrameKind, NameOrigin, Resolved, is_framework, shows_async,
 };
 use crate::numbering::Numbering;
 use crate::report::is_dispatch;
@@ -114,7 +114,7 @@ impl CallNodeColumns {
         let texts = |of: fn(&Frame) -> &str| -> Vec<&str> {
             frames.iter().map(|frame| frame.map_or("", of)).collect()
         };
-        json!({
+        let mut written = json!({
             "text": frames.iter().map(|frame| frame.map_or_else(|name| name, |frame| &*frame.text)).collect::<Vec<_>>(),
             "module": texts(|frame| &frame.module),
             "namespace": texts(|frame| &frame.namespace),
@@ -129,8 +129,22 @@ impl CallNodeColumns {
             "async": async_methods(&frames),
             "named": frames.iter().map(named).collect::<Vec<_>>(),
             "nobody": frames.iter().map(|frame| u8::from(frame.map_or(true, is_nobodys))).collect::<Vec<_>>(),
-        })
+        });
+        // Only traces with readings have such frames.
+        let waking: Vec<u8> = frames.iter().map(|frame| flag(frame, is_waking)).collect();
+        if waking.contains(&1)
+            && let Some(written) = written.as_object_mut()
+        {
+            written.insert("waking".to_owned(), json!(waking));
+            written.insert("waking_text".to_owned(), json!(FrameCall::Waking.text()));
+        }
+        written
     }
+}
+
+/// Returns whether a frame stands for going to sleep and waking.
+fn is_waking(frame: &Frame) -> bool {
+    frame.call == Some(FrameCall::Waking)
 }
 
 /// Returns whether a frame is code of the framework, and does not stand for the user's.
