@@ -12,10 +12,25 @@ import {
 } from './format.mjs';
 import { occurrences } from './query.mjs';
 import { columnsOf, eachSample, maxOf } from './ranges.mjs';
-import { allocKind, bins } from './sums.mjs';
+import { allocKind, bins, readingBins } from './sums.mjs';
 
 // Maximum number of threads with a lane.
 const THREADS = 8;
+
+// Returns a lane of what the operating system counted for threads: how long they ran, were ready without a processor, and were throttled.
+function readingLane(trace, wanted, more) {
+  const isThrottled = trace.column('readings.throttled').some((nanos) => nanos > 0);
+  const used = isThrottled ? 3 : 2;
+  return {
+    colours: ['ran', 'ready', 'throttled'].slice(0, used),
+    names: ['ran', 'ready, without a processor', 'throttled by the limit'].slice(0, used),
+    values: (range, count) =>
+      readingBins(trace, range, count, wanted)
+        .slice(0, used)
+        .map((sums) => sums.map((sum) => sum / ((range.to - range.from) / count))),
+    ...more,
+  };
+}
 
 // Returns the lanes of the threads that ran most, with their states over time.
 export function threadLanes(trace) {
@@ -28,9 +43,10 @@ export function threadLanes(trace) {
     .map(([thread]) => thread);
   const rows = new Map(busiest.map((thread) => [thread, []]));
   for (let row = 0; row < times.length; row += 1) rows.get(threads[row])?.push(row);
-  return busiest.map((thread) => {
+  const read = new Set(trace.column('readings.thread'));
+  return busiest.flatMap((thread) => {
     const [own, lengths, states] = [times, weights, state].map((column) => rows.get(thread).map((row) => column[row]));
-    return {
+    const lane = {
       name: trace.threads[thread]?.label ?? `thread ${thread}`,
       place: { view: 'cpu', states: 'all', thread },
       height: 15,
@@ -38,6 +54,9 @@ export function threadLanes(trace) {
       top: '',
       isThread: true,
       unit: (value) => formatPercent(value * 100),
+    };
+    const sampled = {
+      ...lane,
       colours: ['managed', 'native', 'waiting'],
       names: ['managed', 'native', 'waits'],
       values: (range, count) =>
@@ -47,6 +66,10 @@ export function threadLanes(trace) {
           ),
         ),
     };
+    // Samples show where a thread was, and readings whether it had a processor.
+    const about = { name: '… on a processor', tip: `${lane.name}, on a processor`, height: 12 };
+    const counted = readingLane(trace, (one) => one === thread, { ...lane, ...about });
+    return read.has(thread) ? [sampled, counted] : [sampled];
   });
 }
 
@@ -93,6 +116,16 @@ export function lanesOf(trace) {
       });
     }
   }
+  if (trace.column('readings.t').length)
+    lanes.push(
+      readingLane(trace, () => true, {
+        name: 'Processor time',
+        place: { view: 'threads' },
+        height: 34,
+        unit: (value) => `${formatDecimal(value, 2)} threads`,
+        most: (value) => `${formatDecimal(value, 1)} threads`,
+      }),
+    );
   const collections = trace.reports.gc?.collections || [];
   if (collections.length) {
     const marks = collections.flatMap((row) =>

@@ -475,3 +475,42 @@ export function bins(times, weights, range, count, { lasts = false, wanted = nul
   }
   return sums;
 }
+
+// Columns of what the operating system counted for a thread between two readings.
+const READINGS = ['t', 'nanos', 'thread', 'ran', 'ready', 'throttled'];
+
+// Returns how long threads ran in each of `count` equal parts of a range, were ready without a processor, and were throttled while they
+// were, as the readings say. `wanted(thread)` chooses threads. The time of a row is spread evenly.
+export function readingBins(trace, range, count, wanted) {
+  const [times, lengths, threads, ran, ready, throttled] = columnsOf(trace, 'readings', READINGS);
+  const sums = [0, 1, 2].map(() => new Float64Array(count));
+  const step = (range.to - range.from) / count;
+  for (let row = 0; row < times.length && times[row] < range.to; row += 1) {
+    const end = times[row] + lengths[row];
+    if (end <= range.from || lengths[row] === 0 || !wanted(threads[row])) continue;
+    const [from, to] = [Math.max(times[row], range.from), Math.min(end, range.to)];
+    const parts = [ran[row], ready[row] - throttled[row], throttled[row]].map((part) => part / lengths[row]);
+    for (let bin = Math.max(0, Math.floor((from - range.from) / step)); bin < count && range.from + bin * step < to; bin += 1) {
+      const within = Math.min(to, range.from + (bin + 1) * step) - Math.max(from, range.from + bin * step);
+      if (within > 0) parts.forEach((part, which) => (sums[which][bin] += part * within));
+    }
+  }
+  return sums;
+}
+
+// Returns how long each thread ran in a range, was ready without a processor, and was throttled while it was, as the readings say. Of a
+// row that lies only partly in the range, its share counts.
+export function readingSums(trace, range) {
+  const [times, lengths, threads, ran, ready, throttled] = columnsOf(trace, 'readings', READINGS);
+  const sums = new Map();
+  times.forEach((from, row) => {
+    const within = range ? Math.min(range.to, from + lengths[row]) - Math.max(range.from, from) : lengths[row];
+    if (within <= 0) return;
+    const own = sums.get(threads[row]) ?? [0, 0, 0];
+    sums.set(
+      threads[row],
+      [ran, ready, throttled].map((column, which) => own[which] + Math.round((column[row] * within) / lengths[row])),
+    );
+  });
+  return sums;
+}

@@ -3,7 +3,7 @@ import { colour, el, keepDrawn, paint, pictureLink, widthOf, write } from './dom
 import { axisStep, formatAxis, formatCount, formatNanos } from './format.mjs';
 import { binned } from './notices.mjs';
 import { columnsOf, eachSample } from './ranges.mjs';
-import { blockedBy, eventCounts } from './sums.mjs';
+import { blockedBy, eventCounts, readingSums } from './sums.mjs';
 import { table } from './table.mjs';
 import { heldUp } from './waits-views.mjs';
 
@@ -42,8 +42,10 @@ export function threadsView(trace, route, range, extent, go) {
     if (!sampled.has(own.index)) sampled.set(own.index, []);
     sampled.get(own.index).push(row);
   });
-  // In a range, only threads with events or samples are listed.
-  const rows = all.filter((row) => !range || row.events > 0 || row.samples > 0);
+  const counted = readingSums(trace, range);
+  for (const [thread, sums] of counted) if (all[thread]) all[thread].counted = sums;
+  // In a range, only threads with events, samples or readings are listed.
+  const rows = all.filter((row) => !range || row.events > 0 || row.samples > 0 || row.counted);
   rows.sort((a, b) => b.states[0] + b.states[1] - (a.states[0] + a.states[1]) || b.samples - a.samples || b.events - a.events);
   const drawn = rows.filter((row) => row.samples > 0).slice(0, 60);
   const canvas = el('canvas', {
@@ -123,6 +125,13 @@ export function threadsView(trace, route, range, extent, go) {
     value: (row) => row.states[which],
     text: (row) => formatNanos(row.states[which]),
   });
+  // What the operating system counted. Samples of a thread stand for times before and after its readings, too.
+  const countedTime = (title, which) => ({
+    title,
+    number: true,
+    value: (row) => row.counted?.[which] ?? 0,
+    text: (row) => (row.counted ? formatNanos(row.counted[which]) : ''),
+  });
   return el(
     'div',
     null,
@@ -146,6 +155,8 @@ export function threadsView(trace, route, range, extent, go) {
         time('Managed', 0),
         time('Native', 1),
         time('Waiting', 2),
+        ...(counted.size > 0 ? [countedTime('Ran', 0), countedTime('Ready, without a processor', 1)] : []),
+        ...([...counted.values()].some((sums) => sums[2] > 0) ? [countedTime('Of it throttled by the limit', 2)] : []),
       ],
       rows,
       onrow: (row) => go({ view: 'cpu', kind: 'cpu', thread: row.index, zoom: null }, true),

@@ -440,7 +440,7 @@ export function timeline(trace, extent, { range, onrange, counters, oncounters, 
     }
     const bin = Math.min(lane.sums[0].length - 1, Math.floor(((place - labels()) / inner()) * lane.sums[0].length));
     const sums = lane.sums.map((own, index) => `${lane.names[index]} ${lane.unit(own[bin])}`).join(', ');
-    return `${lane.isThread ? `${lane.name}, ` : ''}${when}: ${sums}`;
+    return `${lane.isThread ? `${lane.tip ?? lane.name}, ` : ''}${when}: ${sums}`;
   };
   canvas.addEventListener('keydown', (event) => {
     const length = extent.to - extent.from;

@@ -11,6 +11,7 @@ mod events;
 mod exceptions;
 mod heap;
 mod observers;
+mod readings;
 mod spans;
 mod sums;
 mod tracks;
@@ -64,7 +65,8 @@ const KINDS: &[Kind] = &[
 /// ```
 pub fn pass(mut options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = Page>> {
     options.folding.is_recording = true;
-    gathering_pass(options, KINDS, PageReports::new)
+    let times = options.thread_times.clone();
+    gathering_pass(options, KINDS, |tracks| PageReports::new(tracks, times))
 }
 
 /// Returns information about the session for the document.

@@ -5,6 +5,7 @@ use super::activities::PageActivities;
 use super::call_nodes::CallNodeColumns;
 use super::events::PageEvents;
 use super::exceptions::PageExceptions;
+use super::readings::write_readings;
 use super::spans::{SpanRow, SpansOf};
 use super::sums::Sums;
 use super::tracks::SharedTracks;
@@ -15,8 +16,8 @@ use crate::findings::overview::{Overview, OverviewInterest, OverviewReports, Ove
 use crate::findings::{Summary, SummaryReport};
 use crate::html::Columns;
 use crate::model::{
-    EndpointSpans, Kind, Model, Resolved, StackHandle, TextHandle, ThreadState, UNKNOWN_ENDPOINT,
-    WaitFor, type_text,
+    EndpointSpans, Kind, Model, Resolved, StackHandle, TextHandle, ThreadState, ThreadTimes,
+    UNKNOWN_ENDPOINT, WaitFor, type_text,
 };
 use crate::numbering::Numbering;
 use crate::over_time::{self, Forgotten, SampleRow};
@@ -29,6 +30,7 @@ use nettrace_parser::Event;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// Maximum number of rows of a report's list with one row for each occurrence.
 const MAX_ROWS: usize = 20_000;
@@ -53,10 +55,12 @@ pub(super) struct PageReports {
     /// Times of tasks, in the order of [`TaskTime::ALL`].
     tasks: [PageActivities; 4],
     tracks: SharedTracks,
+    /// Readings of the threads.
+    times: Option<Arc<ThreadTimes>>,
 }
 
 impl PageReports {
-    pub(super) fn new(tracks: SharedTracks) -> PageReports {
+    pub(super) fn new(tracks: SharedTracks, times: Option<Arc<ThreadTimes>>) -> PageReports {
         PageReports {
             overview: Overview::new(OverviewReports {
                 gc: Gc::default(),
@@ -84,6 +88,7 @@ impl PageReports {
             requests: PageActivities::default(),
             tasks: Default::default(),
             tracks,
+            times,
         }
     }
 }
@@ -164,6 +169,9 @@ impl Reports for PageReports {
         page.session = session(resolved.model());
         let rows = (self.thrown, self.triggers);
         write_tracks(&mut page, &self.tracks, rows, (&stacks, served), resolved);
+        if let Some(times) = &self.times {
+            write_readings(times, resolved, &mut page.columns);
+        }
         page.coverage = Some(resolved.coverage());
         page
     }
