@@ -71,6 +71,7 @@ export function stacksView(trace, route, range, extent, go) {
   const samples = tree.totalSamples[0] - tree.recording.samples;
   const place = el('div', { class: 'stacks', 'data-kind': kind });
   const clock = trace.reports.topN?.clock === 'cpu' ? 'CPU time' : 'wall time';
+  const isCounted = Boolean(trace.reports.topN?.processor_time);
   const controls = el(
     'div',
     { class: 'controls' },
@@ -116,6 +117,7 @@ export function stacksView(trace, route, range, extent, go) {
             ['managed', 'run managed code'],
             ['native', 'run native code'],
             ['waiting', 'wait'],
+            ...(trace.reports.topN?.processor_time ? [['ready', 'are ready, without a processor']] : []),
             ['all', 'run or wait'],
           ],
           route.states,
@@ -154,13 +156,13 @@ export function stacksView(trace, route, range, extent, go) {
     ['Counted', formatWeight(whole, tree.unit), 'counted', whole],
     ['Samples', formatCount(samples), 'samples', samples],
     hasStates &&
-      !['all', 'waiting'].includes(route.states) && [
+      !['all', 'waiting', 'ready'].includes(route.states) && [
         'Waiting (not counted)',
         formatNanos(tree.waitingWeight),
         'waiting',
         tree.waitingWeight,
       ],
-    hasStates && ['Times are', `${clock} between samples`],
+    hasStates && ['Times are', isCounted ? 'thread time, divided by readings of the operating system' : `${clock} between samples`],
   ]);
   const isWhole = !range && thread === null && endpoint === null && !activity;
   const certainty = kind === 'cpu' && route.states === 'running' && isWhole && certaintyText(trace.reports.topN);
@@ -211,17 +213,29 @@ function certaintyText(report) {
     [running.taking_lock, 'was taking a lock', 'were taking a lock'],
     [running.native_calls, 'was in native calls, which may not have run', 'were in native calls, which may not have run'],
   ];
-  const shown = parts.filter(([count]) => count > 0).map(([count, one, more]) => countOf(count, one, more));
+  const isCounted = Boolean(report.processor_time);
+  const shown = parts.filter(([count]) => !isCounted && count > 0).map(([count, one, more]) => countOf(count, one, more));
   const cut = (report.cut_off_samples ?? 0) + (report.repaired_samples ?? 0);
   if (cut > 0)
     shown.push(`${formatCount(cut)} had lost their callers beyond 100 frames (${formatCount(report.repaired_samples ?? 0)} repaired)`);
   const untold =
-    running.untold > 0
+    running.untold > 0 && !isCounted
       ? 'This runtime does not tell managed from native code: what is no known wait, native call or idle thread ' +
         'counts as managed code that ran. '
       : '';
-  const parted = shown.length < 2 ? '' : `Of ${countOf(report.samples, 'sample')} ${shown.join(', ')}.`;
-  return untold + parted || null;
+  const parted = shown.length < (isCounted ? 1 : 2) ? '' : `Of ${countOf(report.samples, 'sample')} ${shown.join(', ')}.`;
+  return (isCounted ? `${processorText(report.processor_time)} ` : untold) + parted || null;
+}
+
+// Returns how the processor time of the process is divided, as `report topN` says it.
+function processorText({ process_ns, measured_ns, estimated_ns, recording_ns, ready_ns }) {
+  const [measured, estimated, ready] = [measured_ns, estimated_ns, ready_ns].map(formatNanos);
+  const recording = recording_ns > 0 ? `, of it ${formatNanos(recording_ns)} for the recording, no part of 100 %` : '';
+  const ran = process_ns === null ? '' : `; the process ran ${formatNanos(process_ns)}${recording}`;
+  return (
+    `${measured} are measured and ${estimated} estimated, where threads ran in part between two readings${ran}.` +
+    (ready_ns > 0 ? ` Threads were ready for ${ready} without a processor: choose "are ready" to see where.` : '')
+  );
 }
 
 // Returns threads with their weights, the heaviest first.
