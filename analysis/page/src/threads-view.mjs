@@ -86,9 +86,14 @@ export function threadsView(trace, route, range, extent, go) {
           // A pixel with any running sample shows it, because readers look for short runs among waits.
           const which = sums[0] + sums[1] > 0 ? (sums[0] >= sums[1] ? 0 : 1) : sums[2] > 0 ? 2 : null;
           if (which === null) continue;
-          context.fillStyle = fills[which];
-          const high = which === 2 ? 4 : 14;
-          context.fillRect(left + bin, top + 15 - high, 1, high);
+          const bar = (state, high) => {
+            context.fillStyle = fills[state];
+            context.fillRect(left + bin, top + 15 - high, 1, high);
+          };
+          // With readings, most samples of waits ran for a moment, so a bar is as high as the part of the time that the thread ran.
+          const ran = (sums[0] + sums[1]) / (sums[0] + sums[1] + sums[2]);
+          if (which === 2 || (counted.size > 0 && sums[2] > 0)) bar(2, 4);
+          if (which !== 2) bar(which, counted.size > 0 ? 14 * ran : 14);
         }
       });
     });
