@@ -6,7 +6,7 @@ use crate::{analyse, memory};
 use nettrace_analysis::convert::Format;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// First argument of the gate if it has to make only one pass.
 pub const FLAG: &str = "--one-pass";
@@ -14,8 +14,16 @@ pub const FLAG: &str = "--one-pass";
 /// Name of the work, besides the modes, that decodes all headers in memory in nom's idiom.
 pub const IDIOM: &str = "idiom";
 
-/// Name of the work, besides the modes, that runs the command `nettrace stats`.
-pub const STATS: &str = "stats";
+/// Names of the works, besides the modes, that run the command `nettrace`, each with the arguments
+/// before the file.
+const COMMANDS: [(&str, &[&str]); 6] = [
+    ("stats", &["stats", "--threads", "1"]),
+    ("summary", &[]),
+    ("http", &["report", "http"]),
+    ("page", &["report", "html", "--output", "-"]),
+    ("perfetto", &["convert", "--format", "perfetto", "--output", "-"]),
+    ("text", &["events", "--threads", "1"]),
+];
 
 /// Prefix of the names of reports that are used as work.
 const REPORT: &str = "report:";
@@ -51,10 +59,16 @@ impl Access {
         [(Access::Mapped, "mapped"), (Access::Read, "read"), (Access::Watched, "watched")];
 }
 
-/// Returns whether `name` names work: a mode, a format, reports, [`IDIOM`] or [`STATS`].
+/// Returns whether `name` names work: a mode, a format, a command, reports or [`IDIOM`].
 pub fn is_work(name: &str) -> bool {
     let is_report = name.starts_with(REPORT);
-    is_report || [IDIOM, STATS].contains(&name) || Mode::of_name(name).is_some() || is_format(name)
+    let is_command = arguments_of(name).is_some();
+    is_report || is_command || name == IDIOM || Mode::of_name(name).is_some() || is_format(name)
+}
+
+/// Returns the arguments of the command that a work runs; `None` for other works.
+fn arguments_of(work: &str) -> Option<&'static [&'static str]> {
+    COMMANDS.into_iter().find(|(name, _)| *name == work).map(|(_, arguments)| arguments)
 }
 
 /// Returns whether `name` is a format of conversions. NDJSON is not one here, because it is a mode
@@ -127,9 +141,13 @@ impl Child {
     pub fn under_callgrind(file: &Path, work: &str) -> io::Result<Child> {
         let mut callgrind = Command::new("valgrind");
         callgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-        let (mut child, messages) = if work == STATS {
-            callgrind.arg(command()?).args([STATS, "--quiet", "--threads", "1"]).arg(file);
-            let output = callgrind.output()?;
+        let (mut child, messages) = if let Some(arguments) = arguments_of(work) {
+            callgrind.arg(command()?).arg("--quiet").args(arguments).arg(file);
+            let output = callgrind.stdout(Stdio::null()).stderr(Stdio::piped()).output()?;
+            if !output.status.success() {
+                let messages = String::from_utf8_lossy(&output.stderr);
+                return Err(io::Error::other(format!("{work} failed: {messages}")));
+            }
             let events = pass::file(file, Mode::Raw, Input::Mapped, 1)?.checksum.events;
             let child = Child { events, ..Child::default() };
             (child, String::from_utf8_lossy(&output.stderr).into_owned())

@@ -60,6 +60,8 @@ pub enum Case {
     Net31,
     /// Recorded events with large payloads: metrics of .NET 10, 1,885 bytes an event.
     Metrics,
+    /// For reports: requests of a web application, and the methods at the end of each copy.
+    Web,
     /// For conversions: CPU samples of .NET 10, and the list of methods at the end of
     /// each copy.
     Samples,
@@ -69,7 +71,7 @@ pub enum Case {
 
 impl Case {
     /// All cases, with their names for tables, files and the command line.
-    pub const ALL: [(Case, &'static str); 12] = [
+    pub const ALL: [(Case, &'static str); 13] = [
         (Case::Uniform, "uniform"),
         (Case::Mixed, "mixed"),
         (Case::Fat, "fat"),
@@ -80,6 +82,7 @@ impl Case {
         (Case::Net10, "net10-all"),
         (Case::Net31, "net3.1-all"),
         (Case::Metrics, "net10-metrics"),
+        (Case::Web, "web"),
         (Case::Samples, "net10-samples"),
         (Case::Clr, "net10-clr"),
     ];
@@ -132,10 +135,14 @@ impl Case {
             Case::Net10 => "net10-linux-x64/all.nettrace",
             Case::Net31 => "net3.1-linux-x64/all.nettrace",
             Case::Metrics => "net10-linux-x64/metrics.nettrace",
+            Case::Web => "dt-diag",
             Case::Samples => "net10-linux-x64/samples-only.nettrace",
             Case::Clr => "net10-linux-x64/clr.nettrace",
         };
-        let trace = nettrace_testdata::corpus::trace(repeated);
+        let trace = match self {
+            Case::Web => nettrace_testdata::corpus::web(repeated),
+            _ => nettrace_testdata::corpus::trace(repeated),
+        };
         repeat::write(out, &repeat::Base::new(&trace.bytes())?, bytes)
     }
 
