@@ -329,6 +329,12 @@ fn what_a_process_ran_before_it_was_attached_to_is_not_of_the_session() {
     let total_ns = |clock: &Readings| top(&session, options(clock)).total_ns;
     assert_eq!(total_ns(&clock), 500 * MS);
     assert_eq!(total_ns(clock.attached(1011)), 400 * MS);
+    // So it is if the process, but not the thread, is older than a second.
+    let mut clock = Readings::new(&session);
+    clock.born_before(30, "first", 1500).born_before(11, "shop", 500);
+    clock.time(30, 10, 50, 0).time(11, 10, 100, 0).total(10, 150);
+    clock.time(11, 1010, 500, 0).total(1010, 550);
+    assert_eq!(total_ns(&clock), 400 * MS);
 }
 
 #[test]

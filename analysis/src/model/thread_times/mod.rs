@@ -30,9 +30,9 @@ pub(crate) use rule::{SampleClass, scaled};
 use nettrace_parser::{Error, Reader, Source};
 use stream::StreamState;
 
-/// Maximum time from the birth of a thread to the session's start, in nanoseconds, for the time that
-/// the thread ran to count from its birth, as in a program that was started to be recorded. Counts if
-/// the recording does not say that the process ran before.
+/// Maximum time from the birth of a process to the session's start, in nanoseconds, for the time that
+/// its threads ran to count from their births, as in a program that was started to be recorded. It
+/// holds if the recording does not say that the process ran before.
 const MAX_BEFORE_SESSION_NANOS: i64 = 1_000_000_000;
 /// Maximum error of a birth, in nanoseconds: the system's unit.
 const MAX_BIRTH_ERROR_NANOS: i64 = 10_000_000;
@@ -102,7 +102,9 @@ impl ThreadTimes {
     /// the session's start. The time that older threads ran before their first reading is not of the
     /// session.
     fn earliest_birth(&self) -> i64 {
-        match self.ending.as_ref().is_some_and(|ending| ending.is_attached) {
+        let is_attached = self.ending.as_ref().is_some_and(|ending| ending.is_attached);
+        let first = self.threads.iter().filter_map(|thread| thread.born_nanos).min();
+        match is_attached || first.is_some_and(|first| first < -MAX_BEFORE_SESSION_NANOS) {
             true => -MAX_BIRTH_ERROR_NANOS,
             false => -MAX_BEFORE_SESSION_NANOS,
         }

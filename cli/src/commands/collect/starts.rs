@@ -299,7 +299,7 @@ fn start_session(
     let answer = answer?.ok_or_else(|| silent(reached.label()))?;
     let (started, (session, between_ns), resumed, is_waiting, held_by) =
         answer.map_err(|error| reached.failed(&error))?;
-    let is_attached = !request.resumes;
+    let is_attached = !is_new && !reached.may_wait;
     let metrics = metrics.zip(started).map(|((config, path, sink), session)| {
         let providers = names_of(&config);
         Stream { session, path, sink, providers, readings: None, is_attached }
