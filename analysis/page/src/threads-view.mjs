@@ -77,7 +77,8 @@ export function threadsView(trace, route, range, extent, go) {
         const bins = new Float64Array(Math.ceil(width - left) * 3);
         for (const row of sampled.get(thread.index)) {
           const from = (times[row] - shown.from) * scale;
-          const to = Math.min(from + Math.max(0.6, weights[row] * scale), width - left);
+          // With readings, a sample has a row for each of its parts, and short ones must not look longer than they are.
+          const to = Math.min(from + Math.max(counted.size > 0 ? 0 : 0.6, weights[row] * scale), width - left);
           for (let bin = Math.max(0, Math.floor(from)); bin < to; bin += 1)
             bins[bin * 3 + Math.min(state[row], 2)] += Math.min(to, bin + 1) - Math.max(from, bin);
         }
