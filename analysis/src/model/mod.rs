@@ -673,13 +673,14 @@ impl Model {
     /// several processes, the process comes first: `process 17, thread 17401`.
     pub fn thread_label(&self, thread: ThreadHandle) -> String {
         let Some(row) = self.threads.get(thread) else { return "thread ?".to_owned() };
-        let mut label = match row.os_thread_id {
-            Some(id) => format!("thread {id}"),
-            None => "thread ?".to_owned(),
+        let mut label = match (row.os_thread_id, &row.name) {
+            (Some(id), Some(name)) => format!("thread {id} ({name})"),
+            (Some(id), None) => format!("thread {id}"),
+            // A row of times that belong to no thread by its name, such as `(threads that ended …)`.
+            (None, Some(name)) if name.starts_with('(') => name.to_string(),
+            (None, Some(name)) => format!("thread ? ({name})"),
+            (None, None) => "thread ?".to_owned(),
         };
-        if let Some(name) = &row.name {
-            label = format!("{label} ({name})");
-        }
         if self.processes.len() > 1
             && let Some(process) = self.process(row.process)
         {
