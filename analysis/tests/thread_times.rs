@@ -362,21 +362,133 @@ fn a_finding_about_a_wait_says_how_much_of_it_was_on_a_processor() {
     assert!(text.contains("Thread.Sleep (400 ms of it on a processor)"), "{text}");
 }
 
+/// Returns a session in a format.
+fn converted(format: &str, session: &Session, options: AnalysisOptions) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut analysis = Analysis::new(options);
+    let format = Format::by_name(format).unwrap();
+    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::default()));
+    let bytes = session.record().stream.bytes;
+    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    analysis.finish().unwrap();
+    out
+}
+
+fn json(bytes: &[u8]) -> serde_json::Value {
+    serde_json::from_slice(bytes).unwrap()
+}
+
+/// Returns a session of a thread that waits, is in a native call and computes in turns, the readings
+/// of its thread, and the microseconds that its samples ran by the report of methods.
+fn mixed() -> (Session, Readings, u64) {
+    let session = sampled(|at| match at % 4 {
+        0 => (SLEEP, false),
+        1 => (COMPUTE, true),
+        _ => (CALL, false),
+    });
+    let mut clock = Readings::new(&session);
+    clock.born(11, "shop", 0).time(11, 10, 0, 0).total(10, 0);
+    for (round, (ran, ready)) in
+        (1..).zip([(0, 0), (50, 0), (80, 10), (110, 30), (111, 30), (159, 30), (180, 60)])
+    {
+        clock.time(11, 10 + round * 150, ran, ready).total(10 + round * 150, ran);
+    }
+    let top = top(&session, options(&clock));
+    let time = top.processor_time.unwrap();
+    assert!(time.ready_ns > 0 && time.estimated_ns > 0 && time.unsampled_ns == 0, "{time:?}");
+    (session, clock, top.total_ns / 1000)
+}
+
+fn numbers(list: &serde_json::Value) -> Vec<u64> {
+    list.as_array().unwrap().iter().map(|number| number.as_u64().unwrap()).collect()
+}
+
+/// Asserts that two times in microseconds differ by rounding only, which each part of a sample may
+/// add.
+fn assert_near(one: u64, other: u64, what: &str) {
+    assert!(one.abs_diff(other) <= other / 1000, "{what}: {one} {other}");
+}
+
+#[test]
+fn the_samples_of_a_timeline_ran_what_the_report_of_methods_says() {
+    let (session, clock, ran) = mixed();
+    let states = json(&converted("chromium", &session, options(&clock)));
+    let is_state = |event: &&serde_json::Value| event["cat"] == "Thread state";
+    let states: Vec<_> =
+        states["traceEvents"].as_array().unwrap().iter().filter(is_state).collect();
+    let sum = |name: &str| states.iter().map(|it| it["args"][name].as_u64().unwrap()).sum::<u64>();
+    assert_near(sum("ran_ns") / 1000, ran, "chromium");
+    let all = sum("ran_ns") + sum("ready_ns") + sum("waited_ns");
+    assert_eq!(all, 1000 * MS, "the parts are all of the time");
+    let is_estimated = |it: &&&serde_json::Value| it["args"]["note"] == "the times are estimated";
+    let estimated = states.iter().filter(is_estimated).count();
+    assert!(estimated > 0 && estimated < states.len(), "{states:?}");
+
+    let speedscope = json(&converted("speedscope", &session, options(&clock)));
+    let profiles = speedscope["profiles"].as_array().unwrap();
+    let thread = profiles.iter().find(|it| it["name"].as_str().unwrap().starts_with("thread 11"));
+    let thread = thread.unwrap();
+    let frames = speedscope["shared"]["frames"].as_array().unwrap();
+    let roots = ["(waiting)", "(ready)"];
+    let stacks = thread["samples"].as_array().unwrap().iter().map(numbers);
+    let weights = numbers(&thread["weights"]);
+    let runs = |stack: &[u64]| {
+        let root = stack.first().map(|root| frames[*root as usize]["name"].as_str().unwrap());
+        root.is_some_and(|root| !roots.contains(&root))
+    };
+    let ran_here = stacks.zip(&weights).filter(|(stack, _)| runs(stack)).map(|(_, weight)| weight);
+    assert_near(ran_here.sum::<u64>() / 1000, ran, "speedscope");
+
+    let profile = json(&converted("cpuprofile", &session, options(&clock)));
+    let nodes = profile["nodes"].as_array().unwrap();
+    let node = |id: u64| nodes.iter().find(|node| node["id"] == id).unwrap();
+    let (mut below, mut ran_here) = (vec![1], 0);
+    while let Some(id) = below.pop() {
+        let name = node(id)["callFrame"]["functionName"].as_str().unwrap();
+        if !roots.contains(&name) && name != "(idle)" {
+            ran_here += node(id)["hitCount"].as_u64().unwrap();
+            below.extend(numbers(&node(id)["children"]));
+        }
+    }
+    assert_near(ran_here, ran, "cpuprofile");
+
+    let firefox = json(&converted("firefox", &session, options(&clock)));
+    assert_eq!(firefox["meta"]["sampleUnits"]["threadCPUDelta"], "µs");
+    let threads = firefox["threads"].as_array().unwrap();
+    let deltas = threads.iter().flat_map(|it| numbers(&it["samples"]["threadCPUDelta"]));
+    assert_near(deltas.sum(), ran, "firefox");
+}
+
+#[test]
+fn a_timeline_of_running_threads_has_what_they_ran() {
+    let (session, clock, ran) = mixed();
+    let mut options = options(&clock);
+    options.filter.states = nettrace_analysis::ThreadState::RUNNING.to_vec();
+    let speedscope = json(&converted("speedscope", &session, options));
+    let thread = &speedscope["profiles"][1];
+    let samples = thread["samples"].as_array().unwrap().iter();
+    let weights = numbers(&thread["weights"]).into_iter();
+    let ran_here = samples.zip(weights).filter(|(stack, _)| **stack != serde_json::json!([]));
+    assert_near(ran_here.map(|(_, weight)| weight).sum::<u64>() / 1000, ran, "speedscope");
+}
+
+#[test]
+fn a_viewer_of_perfetto_has_the_states_of_threads() {
+    let (session, clock, _) = mixed();
+    let bytes = converted("perfetto", &session, options(&clock));
+    let has = |text: &str| bytes.windows(text.len()).any(|at| at == text.as_bytes());
+    assert!(["thread 11 (shop) state", "Thread state", "waited_ns"].iter().all(|it| has(it)));
+    let bytes = converted("perfetto", &session, full_names());
+    assert!(!bytes.windows(12).any(|at| at == b"Thread state"), "without readings");
+}
+
 #[test]
 fn timelines_have_counters_of_the_process_and_its_threads() {
     let session = sampled(|_| (CALL, false));
     let mut clock = Readings::new(&session);
     clock.born(11, "shop", 0).time(11, 10, 5, 0).total(10, 5);
     clock.time(11, 110, 55, 25).total(110, 60);
-    let mut out = Vec::new();
-    let mut analysis = Analysis::new(options(&clock));
-    let format = Format::by_name("chromium").unwrap();
-    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::default()));
-    let bytes = session.record().stream.bytes;
-    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
-    analysis.finish().unwrap();
-    let text = String::from_utf8(out).unwrap();
-    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let document = json(&converted("chromium", &session, options(&clock)));
     let events = document["traceEvents"].as_array().unwrap();
     let counters: Vec<String> = events
         .iter()

@@ -4,12 +4,13 @@
 //! |---|---|
 //! | opened by | ui.perfetto.dev, `chrome://tracing`, Edge, speedscope |
 //! | rows of a process | pauses, collections, activities and awaits, on several rows if they overlap; counters |
-//! | rows of a thread | spans and instants of the thread; its CPU samples in a separate row |
+//! | rows of a thread | spans and instants of the thread; its CPU samples in a separate row; with readings, its states in one more |
 //! | spans | `X`: compilation, waits for locks and handles, exception handlers, tasks; arguments in `args`; what is unknown about a span in `args.note` |
 //! | instants | `i`: exceptions, method loads, allocations, adjustments of the thread pool |
 //! | arrows | `bind_id` connects the scheduling of a task to its run. An arrow needs a span, so scheduling is a span of 1 ns |
 //! | counters | `C`: EventCounters, metrics, the heap's size, the thread pool |
 //! | samples | `B` and `E` of category `sample`: consecutive samples with the same outer frames share a span |
+//! | states | with readings, `X` of category `Thread state`: the state of the largest part of each sample's time. `args` have how much of the span the thread ran, was ready and waited, in nanoseconds, which add up to the time of its samples; `note` says whether that is estimated |
 //! | times | microseconds since the session's start, with three decimals |
 //!
 //! The format's own notation for samples (`stackFrames`) is ignored by Perfetto. A sample's span
@@ -23,6 +24,7 @@
 use super::encode::Json;
 use super::lanes::{Lanes, lane_name};
 use super::roots::Roots;
+use super::states::{self, StateRun};
 use super::{Convert, ConvertError, ConvertOptions, Output, nesting};
 use crate::model::{
     Argument, Arguments, Call, Category, Flow, Kind, Model, ProcessHandle, Profile, Resolved,
@@ -52,6 +54,7 @@ pub(crate) struct Chromium<'o> {
 enum ExtraRow {
     Lane(Category, usize),
     Samples(ThreadHandle),
+    States(ThreadHandle),
     /// A thread whose id is unknown, or too large for viewers.
     Thread(ThreadHandle),
 }
@@ -139,6 +142,23 @@ impl<'o> Chromium<'o> {
         if let Some(note) = note {
             json.key("note")?.text(note)?;
         }
+        json.close('}')?;
+        Ok(())
+    }
+
+    /// Writes consecutive samples of a thread that have the same state.
+    fn state(
+        &mut self,
+        thread: ThreadHandle,
+        run: &StateRun,
+        model: &Model,
+    ) -> Result<(), ConvertError> {
+        let (process, at) = self.thread(thread, model);
+        let at = At { tid: self.row(process, ExtraRow::States(thread)), ..at };
+        let json = self.event("X", run.state.name(), at, run.start_nanos)?;
+        json.key("dur")?.raw(&micros(run.end_nanos.saturating_sub(run.start_nanos)))?;
+        json.key("cat")?.text("Thread state")?;
+        Self::arguments(json, &run.arguments(), run.note())?;
         json.close('}')?;
         Ok(())
     }
@@ -290,7 +310,11 @@ impl Convert for Chromium<'_> {
             return Err(ConvertError::NothingToShow { wanted: "samples, spans or counters" });
         }
         let model = resolved.model();
-        let samples = std::mem::take(&mut self.samples);
+        let mut samples = BTreeMap::new();
+        for (thread, track) in std::mem::take(&mut self.samples) {
+            let write = |run: &StateRun| self.state(thread, run, model);
+            samples.insert(thread, states::by_readings(thread, track, resolved, write)?);
+        }
         let depth = nesting::depth_for(samples.values(), |sample| {
             resolved.selected(sample.stack, sample.mode)
         });
@@ -313,6 +337,12 @@ impl Convert for Chromium<'_> {
                     let index =
                         thread.index().saturating_mul(2).saturating_add(lanes).saturating_add(1);
                     (format!("{} samples", model.thread_label(thread)), index)
+                }
+                // Below the thread itself, and above its samples: viewers keep the order of rows
+                // with the same place.
+                ExtraRow::States(thread) => {
+                    let index = thread.index().saturating_mul(2).saturating_add(lanes);
+                    (format!("{} state", model.thread_label(thread)), index)
                 }
                 ExtraRow::Thread(thread) => {
                     (model.thread_label(thread), lanes.saturating_add(thread.index()))

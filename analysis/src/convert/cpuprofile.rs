@@ -6,6 +6,7 @@
 //! | tree | one node per thread below `(root)`, with the thread's calls below it; threads that waited, with their calls, are below `(waiting)`, which comes last |
 //! | time | the format represents a single thread. So threads follow one another, the heaviest first, each with its samples in time order. If there is only one (`--thread`), the profile is that thread's time line, and `(idle)` fills the time without samples |
 //! | samples | equal consecutive samples are merged; `timeDeltas` are wall time, or CPU time if an operating system took the samples, in microseconds, rounded so that sums stay correct. A last sample of `(idle)` ends the sample before it |
+//! | readings | each run of equal samples is divided, between one reading and the next, into what its thread ran, was ready, and waited, in this order; what it waited is below `(waiting)`, and what it was ready below `(ready)`. Processor time that no sample has is left out |
 //! | `hitCount` | microseconds. DevTools computes a node's self time as hits × (`endTime` − `startTime`) ÷ all hits, which is only right if all samples have the same weight, or if a hit is a unit of time. Other viewers add up `timeDeltas`; both give the same result |
 //! | `url` | the module; line and column are unknown (-1) |
 //! | kinds | CPU samples |
@@ -59,12 +60,18 @@ impl Convert for CpuProfile<'_> {
         resolved: &Resolved<'_>,
         profile: &Profile,
     ) -> Result<(), ConvertError> {
-        let CpuProfile { out, threads } = *self;
+        let CpuProfile { out, mut threads } = *self;
         super::first_kind(KINDS, profile)?;
-        let rows = profile.rows();
+        for (thread, timeline) in &mut threads {
+            if let Some(divider) = resolved.divider(*thread) {
+                *timeline = timeline.divided(divider);
+            }
+        }
+        let mut rows = profile.rows();
+        rows.retain(|(key, _)| !resolved.is_unsampled(key.stack));
         let path = |thread, stack, mode| {
             let frames = resolved.selected(stack, mode)?;
-            Some(path(thread, frames, resolved.is_below_waiting(Kind::Cpu, stack, mode)))
+            Some(path(thread, frames, resolved.state_root(Kind::Cpu, stack, mode)))
         };
         let mut calls = CallNodes::for_paths(|| {
             rows.iter().filter_map(|(key, _)| path(key.thread, key.stack, key.mode))
@@ -133,13 +140,14 @@ impl Convert for CpuProfile<'_> {
 
 /// Converts nanoseconds to microseconds so that rounding errors do not add up.
 #[derive(Debug, Default)]
-struct Microseconds {
+pub(super) struct Microseconds {
     nanos: u64,
     micros: u64,
 }
 
 impl Microseconds {
-    fn step(&mut self, nanos: u64) -> u64 {
+    /// Returns the microseconds that the next time adds to those of the times before.
+    pub(super) fn step(&mut self, nanos: u64) -> u64 {
         self.nanos = self.nanos.saturating_add(nanos);
         let before = std::mem::replace(&mut self.micros, self.nanos / 1000);
         self.micros.saturating_sub(before)
@@ -149,9 +157,8 @@ impl Microseconds {
 fn path<'f>(
     thread: ThreadHandle,
     frames: &'f [FrameHandle],
-    is_waiting: bool,
+    root: Option<Call>,
 ) -> impl Iterator<Item = Call> + use<'f> {
-    let root = is_waiting.then_some(Call::Waiting);
     root.into_iter()
         .chain(std::iter::once(Call::Thread(thread)))
         .chain(frames.iter().rev().map(|frame| Call::Frame(*frame)))
@@ -215,8 +222,7 @@ pub(super) fn call_frame<W: Write>(
         Some(Call::Label(kind, label)) => {
             named(json, &super::label_text(kind, resolved.model().text(label)), "")
         }
-        Some(Call::Waiting) => named(json, Call::WAITING, ""),
-        Some(Call::Deeper) => named(json, Call::DEEPER, ""),
+        Some(call) => named(json, call.fixed_text().unwrap_or_default(), ""),
     }
 }
 

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | opened by | profiler.firefox.com, `samply load`, Mozilla's `profiler-cli` |
 //! | samples | CPU samples of each thread with their times. The weight is 1: the viewer computes a duration from the time of the next sample |
-//! | activity graph | samples in managed code, and samples of an operating system's sampler, count as activity; in others the thread may have waited |
+//! | activity graph | samples in managed code, and samples of an operating system's sampler, count as activity; in others the thread may have waited. With readings, `threadCPUDelta` is the time that the thread ran since its sample before, and a sample without a stack and without a weight ends the last one, so that the column adds up to what all samples of the thread ran |
 //! | categories of frames | .NET, native, kernel, unknown; the innermost frame of a waiting thread is idle |
 //! | libraries | modules; the names of methods do not repeat them. The format requires addresses, so methods get made-up ones within their module |
-//! | tracks | threads; one track each for GC pauses and for pauses of the sampler, which belong to no thread. A thread's known state is a marker of the category `Thread state` |
+//! | tracks | threads; one track each for GC pauses and for pauses of the sampler, which belong to no thread. A thread's known state is a marker of the category `Thread state`. With readings, it is the state of the largest part of each sample's time, and the details have the times of all parts |
 //! | markers | spans and instants in categories, each with its name and details: pauses, collections, JIT, contention, waits, exceptions, thread pool, tasks, activities, loads; the details include what is unknown about a span |
 //! | allocations | allocation samples with their stacks, which the viewer's allocation views show on the process's first thread, with the type as innermost frame; also as markers with the type on their own thread |
 //! | counters | the heap's size as memory; EventCounters, metrics, thread pool. The viewer only draws counters of memory |
@@ -20,7 +20,9 @@
 //! markers, the first million is kept.
 
 use super::chromium::{pid_of, process_of};
+use super::cpuprofile::Microseconds;
 use super::roots::Roots;
+use super::states::{SampleStates, StateRun, StateRuns};
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::model::{
     Argument, Arguments, Call, CallNodes, Category, Frame, FrameHandle, FrameKind, Kind, Mode,
@@ -425,8 +427,12 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
     fn write_cpu_samples(&mut self, thread: ThreadHandle, track: &Track) {
         let handle = self.building.thread(thread, self.resolved.model());
         let mut stacks = HashMap::new();
-        let mut run: Option<StateRun> = None;
         let resolved = self.resolved;
+        let (mut states, mut runs) = (SampleStates::new(thread, resolved), StateRuns::default());
+        // Time that the thread ran since its sample before, and the end of that sample.
+        let (mut ran_nanos, mut end_nanos) = (None, 0);
+        // The format has microseconds.
+        let mut clock = Microseconds::default();
         let roots = Roots::new(track, resolved);
         if self.samples_per_row > 1 {
             let text = format!("each sample stands for {} of its thread", self.samples_per_row);
@@ -434,7 +440,8 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
             self.building.add_marker(handle, "Notes", &text, "", timing);
         }
         let mut thinned = Thinned { samples_per_row: self.samples_per_row, ..Thinned::default() };
-        for sample in track.samples() {
+        for mut sample in track.samples() {
+            let times = states.take(&mut sample);
             let Some(frames) = roots.frames(&sample) else { continue };
             let state = self.resolved.state(sample.stack, sample.mode);
             let is_waiting = state == ThreadState::Waiting;
@@ -446,34 +453,37 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
                 ))
                 .or_insert_with(|| self.intern_stack(handle, thread, frames, is_waiting, None));
             let is_active = state == ThreadState::Managed || sample.mode == Mode::OnCpu;
-            let active_nanos = if is_active { sample.weight } else { 0 };
+            let active_nanos = match times {
+                Some(times) => {
+                    end_nanos = sample.nanos.saturating_add_unsigned(sample.weight);
+                    ran_nanos.replace(clock.step(times.ran).saturating_mul(1000)).unwrap_or(0)
+                }
+                None if is_active => sample.weight,
+                None => 0,
+            };
             thinned.add(sample.nanos, stack, active_nanos);
             if thinned.count == self.samples_per_row {
                 thinned.write(handle, &mut self.building.profile);
             }
             self.building.has_content = true;
-            let end = sample.nanos.saturating_add_unsigned(sample.weight);
-            match &mut run {
-                Some(run) if run.state == state && sample.nanos <= run.end => {
-                    run.end = run.end.max(end)
-                }
-                run => {
-                    let next = StateRun { state, start: sample.nanos, end };
-                    if let Some(done) = run.replace(next) {
-                        self.write_state(handle, &done);
-                    }
-                }
+            if let Some(done) = runs.add(state, &sample, times) {
+                self.write_state(handle, &done);
             }
         }
         thinned.write(handle, &mut self.building.profile);
-        if let Some(done) = run {
+        if let Some(ran) = ran_nanos {
+            let profile = &mut self.building.profile;
+            profile.add_sample(handle, time(end_nanos), None, cpu_delta(ran), 0);
+        }
+        if let Some(done) = runs.finish() {
             self.write_state(handle, &done);
         }
     }
 
     fn write_state(&mut self, thread: fx::ThreadHandle, run: &StateRun) {
-        let timing = fx::MarkerTiming::Interval(time(run.start), time(run.end));
-        self.building.add_marker(thread, "Thread state", run.state.name(), "", timing);
+        let timing = fx::MarkerTiming::Interval(time(run.start_nanos), time(run.end_nanos));
+        let details = details(&run.arguments(), run.note());
+        self.building.add_marker(thread, "Thread state", run.state.name(), &details, timing);
     }
 
     fn write_allocations(&mut self, thread: ThreadHandle, kind: Kind, track: &Track) {
@@ -621,10 +631,7 @@ impl Thinned {
 
     fn write(&mut self, thread: fx::ThreadHandle, profile: &mut fx::Profile) {
         let Some((nanos, stack)) = self.shown.take() else { return };
-        let activity = match self.active_nanos {
-            0 => fx::CpuDelta::ZERO,
-            nanos => fx::CpuDelta::from_nanos(nanos),
-        };
+        let activity = cpu_delta(self.active_nanos);
         let weight = i32::try_from(self.count).unwrap_or(i32::MAX);
         profile.add_sample(thread, time(nanos), stack, activity, weight);
         let groups = self.groups.saturating_add(1);
@@ -632,11 +639,11 @@ impl Thinned {
     }
 }
 
-/// Consecutive samples of a thread that have the same state.
-struct StateRun {
-    state: ThreadState,
-    start: i64,
-    end: i64,
+fn cpu_delta(nanos: u64) -> fx::CpuDelta {
+    match nanos {
+        0 => fx::CpuDelta::ZERO,
+        nanos => fx::CpuDelta::from_nanos(nanos),
+    }
 }
 
 fn frame_info(frame: fx::Frame, category: fx::CategoryHandle) -> fx::FrameInfo {

@@ -10,7 +10,7 @@
 //! | opened by | flamegraph.pl, inferno, speedscope, FlameScope |
 //! | number | weight in the kind's unit (CPU: ns); with `counts_samples` the number of samples |
 //! | threads | with `is_by_thread`, the thread is the first frame |
-//! | waits | samples of threads that waited have the first frame `(waiting)`, and come last |
+//! | waits | samples of threads that waited have the first frame `(waiting)`, and come last; with readings, there is `(ready)` for what threads could have run and did not |
 //! | kinds | the first of the requested kinds that the trace has |
 //! | omitted | stacks without frames, unless they have a thread |
 //!
@@ -57,7 +57,6 @@ impl Convert for Folded<'_> {
         let of_frame: Vec<TextHandle> =
             resolved.all_frames().iter().map(|frame| names.number(&frame.text)).collect();
         let unknown = names.number("?");
-        let waiting = names.number(Call::WAITING);
         // Lines refer to stacks instead of copying frames, of which there may be many millions.
         let mut sums: NumberMap<Line, u64> = NumberMap::default();
         for (key, totals) in profile.rows() {
@@ -76,8 +75,8 @@ impl Convert for Folded<'_> {
             let label = key.label.filter(|_| is_shown);
             let label = label.map(|label| resolved.model().text(label));
             let label = label.map(|label| names.number(&super::label_text(kind, label)));
-            let is_waiting = resolved.is_below_waiting(kind, key.stack, key.mode);
-            let root = is_waiting.then_some(waiting);
+            let root = resolved.state_root(kind, key.stack, key.mode);
+            let root = root.and_then(Call::fixed_text).map(|text| names.number(text));
             let sum = sums.entry((root, thread, stack, label)).or_default();
             *sum = sum.saturating_add(number);
         }

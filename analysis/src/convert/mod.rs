@@ -41,6 +41,7 @@ mod perfetto;
 mod pprof;
 mod roots;
 mod speedscope;
+mod states;
 mod svg;
 
 pub use output::Output;

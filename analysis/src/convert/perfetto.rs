@@ -5,6 +5,7 @@
 //! | opened by | ui.perfetto.dev, `trace_processor` with SQL |
 //! | CPU samples | `PerfSample`, table `perf_sample`: one per sample, with its stack; the viewer shows the samples of a thread as a flame graph |
 //! | tracks of a process | pauses, collections, activities and awaits, on several tracks if they overlap; counters |
+//! | states | with readings, a track for each thread: the state of the largest part of each sample's time. Annotations have how much of the span the thread ran, was ready and waited, in nanoseconds, which add up to the time of its samples; `note` says whether that is estimated. The samples themselves have no weight in this format: a flame graph counts them, whatever their threads ran |
 //! | track of a thread | spans and instants of the thread: compilation, waits, exception handlers, tasks |
 //! | arguments | `debug` annotations; `note` says what is unknown about a span |
 //! | arrows | flows from a task's scheduling to its run |
@@ -21,6 +22,7 @@ use super::chromium::{pid_of, process_of};
 use super::encode::Message;
 use super::lanes::{Lanes, lane_name};
 use super::roots::Roots;
+use super::states::{self, StateRun};
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::hash::HashMap;
 use crate::model::{
@@ -100,6 +102,7 @@ enum TrackContent {
     Process(ProcessHandle),
     Thread(ThreadHandle),
     Lane(ProcessHandle, Category, usize),
+    State(ThreadHandle),
     Counter(ProcessHandle, String),
 }
 
@@ -151,6 +154,11 @@ impl<'o> Perfetto<'o> {
             TrackContent::Lane(process, category, lane) => {
                 let parent = self.track(TrackContent::Process(*process), "", model)?;
                 track.uint(1, uuid).text(2, &lane_name(*category, *lane)).uint(5, parent);
+            }
+            TrackContent::State(thread) => {
+                let parent = self.track(TrackContent::Thread(*thread), "", model)?;
+                let name = format!("{} state", model.thread_label(*thread));
+                track.uint(1, uuid).text(2, &name).uint(5, parent);
             }
             TrackContent::Counter(process, name) => {
                 let parent = self.track(TrackContent::Process(*process), "", model)?;
@@ -262,11 +270,28 @@ impl<'o> Perfetto<'o> {
         self.event(At { track, nanos: span.end_nanos(), named: None }, END, |_| {})
     }
 
+    /// Writes consecutive samples of a thread that have the same state.
+    fn state(
+        &mut self,
+        thread: ThreadHandle,
+        run: &StateRun,
+        model: &Model,
+    ) -> Result<(), ConvertError> {
+        let track = self.track(TrackContent::State(thread), "", model)?;
+        let named = Some(("Thread state", run.state.name()));
+        self.event(At { track, nanos: run.start_nanos, named }, BEGIN, |event| {
+            annotate(event, &run.arguments(), run.note(), None);
+        })?;
+        Ok(self.event(At { track, nanos: run.end_nanos, named: None }, END, |_| {})?)
+    }
+
     /// Writes all samples of all threads, after the names of their frames.
-    fn write_samples(&mut self, resolved: &Resolved<'_>) -> io::Result<()> {
+    fn write_samples(&mut self, resolved: &Resolved<'_>) -> Result<(), ConvertError> {
         let model = resolved.model();
         let mut frames = Frames::default();
         for (thread, track) in std::mem::take(&mut self.samples) {
+            let write = |run: &StateRun| self.state(thread, run, model);
+            let track = states::by_readings(thread, track, resolved, write)?;
             let pid = pid_of(process_of(thread, model), model).min(MAX_ID);
             let tid = tid_of(thread, model);
             let roots = Roots::new(&track, resolved);

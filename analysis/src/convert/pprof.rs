@@ -196,8 +196,7 @@ impl File<'_, '_> {
         let is_open = key.kind.is_open_wait(key.label);
         let waiting = key.label.filter(|_| is_open).map(|label| Call::Label(key.kind, label));
         let calls = waiting.into_iter().chain(frames.iter().map(|frame| Call::Frame(*frame)));
-        let is_waiting = resolved.is_below_waiting(key.kind, key.stack, key.mode);
-        let calls = calls.chain(is_waiting.then_some(Call::Waiting));
+        let calls = calls.chain(resolved.state_root(key.kind, key.stack, key.mode));
         let ids: Vec<u64> = calls.map(|call| self.locations.id(call).0).collect();
         let (count, _) = value_types(key.kind, self.clock);
         let values = count.map(|_| totals.count).into_iter().chain([totals.weight]);
@@ -263,8 +262,7 @@ impl File<'_, '_> {
                     (&*frame.text, &*frame.module, frame.kind != FrameKind::Unknown)
                 }
                 Call::Label(_, label) => (resolved.model().text(label), "", false),
-                Call::Waiting => (Call::WAITING, "", false),
-                _ => continue,
+                call => (call.fixed_text().unwrap_or_default(), "", false),
             };
             let mapping = self.mapping(module);
             let mut function = Message::default();

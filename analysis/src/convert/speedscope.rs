@@ -3,11 +3,16 @@
 //! | | |
 //! |---|---|
 //! | opened by | speedscope.app, `npx speedscope`, VS Code extensions |
-//! | profiles | first all threads that ran: CPU samples aggregated by stack, so not in time order, as the name says; then all that waited. Then each thread, its waits below one root `(waiting)`, heaviest first: its samples in time order, with equal consecutive ones merged. Then one for each other kind, aggregated |
+//! | profiles | first all threads that ran: CPU samples aggregated by stack, so not in time order, as the name says; then all that waited. Then each thread, its waits below one root `(waiting)`, and what it was ready by its readings below `(ready)`, heaviest first: its samples in time order, with equal consecutive ones merged. Then one for each other kind, aggregated |
 //! | time | a thread's samples are at the time they were taken, relative to the session's start: samples without frames fill the gaps, including those of filtered samples |
 //! | type | `sampled`: samples are lists of frames, root first, each with a weight |
 //! | units | whole nanoseconds; bytes for allocations; none for counts |
 //! | frames | text; `file` is the module. The allocated or thrown type is on top of its stack: `new System.String` |
+//!
+//! With readings, each run of equal samples is divided, between one reading and the next, into what
+//! its thread ran, was ready, and waited, in this order; so the weights of a thread's profile add up
+//! to the processor time of all its samples. Processor time that no sample has is only in the first
+//! profile.
 //!
 //! Weights are wall time, or CPU time if an operating system took the samples; the first
 //! profile's name says which. In the document, frames come after the profiles, because
@@ -93,12 +98,13 @@ impl Convert for Speedscope<'_> {
                 resolved,
                 frames: Vec::new(),
                 label_numbers: HashMap::new(),
-                waiting_number: None,
+                root_numbers: BTreeMap::new(),
                 numbers: vec![u32::MAX; resolved.all_frames().len()],
                 text: String::new(),
                 stacks: vec![(0, 0); resolved.stack_count()],
             },
         };
+        let threads = divided(threads, resolved);
         document.json.open('{')?.key("$schema")?.text(SCHEMA)?;
         document.json.key("exporter")?.text(concat!("nettrace ", env!("CARGO_PKG_VERSION")))?;
         document.json.key("name")?.text(if title.is_empty() { "trace" } else { &title })?;
@@ -112,7 +118,8 @@ impl Convert for Speedscope<'_> {
                 keys.any(|key| {
                     key.kind == Kind::Cpu
                         && resolved.selected(key.stack, key.mode).is_some()
-                        && resolved.is_below_waiting(key.kind, key.stack, key.mode) == is_waiting
+                        && resolved.state_root(key.kind, key.stack, key.mode).is_some()
+                            == is_waiting
                 })
             };
             let (has_running, has_waiting) = (has(false), has(true));
@@ -136,6 +143,15 @@ impl Convert for Speedscope<'_> {
     }
 }
 
+/// Divides the samples of all threads by their readings, if there are readings.
+fn divided(threads: Vec<Timeline>, resolved: &Resolved<'_>) -> Vec<Timeline> {
+    let divide = |(thread, timeline): (ThreadHandle, Timeline)| match resolved.divider(thread) {
+        Some(divider) => timeline.divided(divider),
+        None => timeline,
+    };
+    ThreadHandle::all(threads.len()).zip(threads).map(divide).collect()
+}
+
 /// The document while it is written.
 struct Document<'a, 'o> {
     json: Json<Output<'o>>,
@@ -149,14 +165,15 @@ struct SampleSite {
     stack: Option<StackHandle>,
     /// Allocated or thrown type of the sample.
     label: Option<Label>,
-    is_waiting: bool,
+    /// Root of the samples of threads that did not run.
+    root: Option<Call>,
 }
 
 type Label = (Kind, TextHandle);
 
 impl SampleSite {
     /// The site of no sample, which fills gaps between samples.
-    const NOWHERE: SampleSite = SampleSite { stack: None, label: None, is_waiting: false };
+    const NOWHERE: SampleSite = SampleSite { stack: None, label: None, root: None };
 }
 
 /// An entry in the table of frames that all profiles share.
@@ -164,7 +181,7 @@ impl SampleSite {
 enum Shared {
     Frame(FrameHandle),
     Label(Label),
-    Waiting,
+    Root(Call),
 }
 
 /// Lists of frames in JSON. Each list is composed once.
@@ -174,7 +191,7 @@ struct Lists<'a> {
     frames: Vec<Shared>,
     numbers: Vec<u32>,
     label_numbers: HashMap<Label, u32>,
-    waiting_number: Option<u32>,
+    root_numbers: BTreeMap<Call, u32>,
     text: String,
     /// Range of each stack's list in `text`.
     stacks: Vec<(usize, usize)>,
@@ -191,21 +208,23 @@ impl Document<'_, '_> {
         profile: &Profile,
     ) -> io::Result<()> {
         let resolved = self.resolved;
-        let mut sums: BTreeMap<(StackHandle, Option<TextHandle>), u64> = BTreeMap::new();
+        type Key = (Option<Call>, StackHandle, Option<TextHandle>);
+        let mut sums: BTreeMap<Key, u64> = BTreeMap::new();
         for (key, totals) in profile.rows() {
+            let root = resolved.state_root(kind, key.stack, key.mode);
             if key.kind == kind
                 && resolved.selected(key.stack, key.mode).is_some()
-                && resolved.is_below_waiting(kind, key.stack, key.mode) == is_waiting
+                && root.is_some() == is_waiting
             {
                 let stack = resolved.sample_stack(key.stack, key.mode);
-                let sum = sums.entry((stack, key.label)).or_default();
+                let sum = sums.entry((root, stack, key.label)).or_default();
                 *sum = sum.saturating_add(totals.weight);
             }
         }
-        let place = |(stack, label): &(StackHandle, Option<TextHandle>)| SampleSite {
+        let place = |(root, stack, label): &Key| SampleSite {
             stack: Some(*stack),
             label: label.map(|label| (kind, label)),
-            is_waiting,
+            root: *root,
         };
         self.sampled(name, kind.unit(), || sums.iter().map(|(key, sum)| (place(key), *sum)))
     }
@@ -235,8 +254,8 @@ impl Document<'_, '_> {
                 before.into_iter().chain(timeline.pieces()).map(|piece| match piece {
                     Piece::Run(run) if admits_all || resolved.admits(run.stack, run.mode) => {
                         let stack = resolved.sample_stack(run.stack, run.mode);
-                        let is_waiting = resolved.is_below_waiting(Kind::Cpu, run.stack, run.mode);
-                        (SampleSite { stack: Some(stack), label: None, is_waiting }, run.weight)
+                        let root = resolved.state_root(Kind::Cpu, run.stack, run.mode);
+                        (SampleSite { stack: Some(stack), label: None, root }, run.weight)
                     }
                     Piece::Run(run) => (SampleSite::NOWHERE, run.weight),
                     Piece::Gap(nanos) => (SampleSite::NOWHERE, nanos),
@@ -291,8 +310,9 @@ impl Document<'_, '_> {
                     self.json.open('{')?.key("name")?.text(&text)?.close('}')?;
                     continue;
                 }
-                Shared::Waiting => {
-                    self.json.open('{')?.key("name")?.text(Call::WAITING)?.close('}')?;
+                Shared::Root(root) => {
+                    let text = root.fixed_text().unwrap_or_default();
+                    self.json.open('{')?.key("name")?.text(text)?.close('}')?;
                     continue;
                 }
             };
@@ -313,7 +333,7 @@ impl Lists<'_> {
     /// Writes the list of frames for a sample, root first.
     #[inline]
     fn put(&mut self, place: SampleSite, text: &mut Vec<u8>) {
-        let root = place.is_waiting.then(|| self.waiting());
+        let root = place.root.map(|root| self.root_number(root));
         let list = place.stack.map_or("[]", |stack| self.list(stack));
         if let Some(root) = root {
             text.push(b'[');
@@ -335,13 +355,14 @@ impl Lists<'_> {
         text.push(b']');
     }
 
-    /// Returns the number with which samples refer to the root of all waiting threads.
-    fn waiting(&mut self) -> u32 {
+    /// Returns the number with which samples refer to the root of threads that did not run.
+    fn root_number(&mut self, root: Call) -> u32 {
         let next = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
-        *self.waiting_number.get_or_insert_with(|| {
-            self.frames.push(Shared::Waiting);
-            next
-        })
+        let number = *self.root_numbers.entry(root).or_insert(next);
+        if number == next {
+            self.frames.push(Shared::Root(root));
+        }
+        number
     }
 
     /// Returns the number with which samples refer to a label.

@@ -384,7 +384,9 @@ impl<'c> Analysis<'c> {
         let (gathered, times) = (self.outputs.gathered.take(), &self.options.thread_times);
         if let (Some(gathered), Some(times)) = (gathered, times) {
             let profile = &mut self.outputs.profile;
-            measure(profile, gathered, times, &mut self.model, &self.options.filter);
+            let keeps_times = !self.outputs.takes_samples.is_empty();
+            let options = (&self.options.filter, keeps_times);
+            measure(profile, gathered, times, &mut self.model, options);
         }
     }
 

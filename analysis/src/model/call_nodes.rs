@@ -21,13 +21,26 @@ pub(crate) enum Call {
     Label(Kind, TextHandle),
     /// The root of all stacks of waiting threads.
     Waiting,
+    /// The root of all stacks of threads that were ready and did not run.
+    Ready,
     /// All calls below a node for which there was no room.
     Deeper,
 }
 
 impl Call {
     pub(crate) const DEEPER: &'static str = "(deeper)";
-    pub(crate) const WAITING: &'static str = "(waiting)";
+    const WAITING: &'static str = "(waiting)";
+    const READY: &'static str = "(ready)";
+
+    /// Returns the text of a call that has the same text in all traces.
+    pub(crate) fn fixed_text(self) -> Option<&'static str> {
+        match self {
+            Call::Waiting => Some(Call::WAITING),
+            Call::Ready => Some(Call::READY),
+            Call::Deeper => Some(Call::DEEPER),
+            Call::Frame(_) | Call::Thread(_) | Call::Label(..) => None,
+        }
+    }
 }
 
 /// Maximum number of nodes in a tree, not counting `(deeper)`. Real traces of several gigabytes

@@ -64,7 +64,7 @@ mod stacks;
 mod symbol_file;
 mod texts;
 mod thread_spans;
-mod thread_times;
+pub(crate) mod thread_times;
 mod threads;
 mod timeline;
 mod track;
@@ -113,11 +113,9 @@ pub use profile::{Profile, ProfileKey, Totals};
 pub(crate) use public_call::{is_behind_public_call, public_call};
 pub(crate) use recording::{is_for_recording, is_recording};
 pub use resolved::Resolved;
-pub(crate) use role::{Leaf, Role, WaitChain, is_calling, state_of};
-pub(crate) use sample::Running;
-pub(crate) use sample::STILL_WAITING;
-pub(crate) use sample::WeightUnit;
+pub(crate) use role::{Leaf, Role, WaitChain, is_calling, running_of, state_of};
 pub use sample::{CountedStates, Kind, Mode, Sample, SampleClock, ThreadState};
+pub(crate) use sample::{Running, STILL_WAITING, WeightUnit};
 pub(crate) use sampler::{RunningCandidates, RuntimeVersion};
 pub(crate) use session_span::SessionSpan;
 pub use shown::TaskKind;
@@ -136,8 +134,8 @@ pub use thread_spans::{EndpointSpans, ThreadSpan, ThreadSpans};
 pub(crate) use thread_times::{DividedInterval, SampleClass, Unsampled, class_of, scaled};
 pub(crate) use thread_times::{GatheredSamples, RowPlace, counter_marks, measure};
 pub use thread_times::{
-    GroupLimits, MachineTotal, ProcessTotal, RecordingEnd, ThreadInterval, ThreadReading,
-    ThreadTimes, TimedThread,
+    GroupLimits, MachineTotal, PartKind, ProcessTotal, RecordingEnd, SampleDivider, SampleTimes,
+    ThreadInterval, ThreadReading, ThreadTimes, TimePart, TimedThread,
 };
 pub use threads::Thread;
 use threads::ThreadTable;

@@ -6,10 +6,11 @@ use super::hash::NumberMap;
 use super::presence::Presence;
 use super::sample::{Kind, Mode, Sample, SampleClock};
 use super::thread_spans::{EndpointSpans, UNKNOWN_ENDPOINT};
-use super::thread_times::{DividedInterval, HeldBack};
+use super::thread_times::{DividedInterval, HeldBack, SampleTimes};
 use super::when::When;
 use std::collections::BTreeMap;
 use std::hash::Hash;
+use std::sync::Arc;
 
 /// What the samples in one row of a profile have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -131,6 +132,9 @@ pub struct Profile {
     endpoints: Option<EndpointSpans>,
     /// Sums of the readings of the process, if there are readings.
     processor: Option<ProcessorSums>,
+    /// How the time of single samples is divided, if there are readings and a converter takes
+    /// samples.
+    sample_times: Option<Arc<SampleTimes>>,
     /// How the time of samples is divided, if there are readings.
     #[cfg(feature = "page")]
     divided: DividedTimes<(ThreadHandle, StackHandle, Mode)>,
@@ -399,6 +403,16 @@ impl Profile {
     /// Returns the sums of the readings of the process; `None` if there are no readings.
     pub(crate) fn processor(&self) -> Option<&ProcessorSums> {
         self.processor.as_ref()
+    }
+
+    /// Returns how the time of single samples is divided, if there are readings and a converter
+    /// takes samples.
+    pub(super) fn sample_times(&self) -> Option<&Arc<SampleTimes>> {
+        self.sample_times.as_ref()
+    }
+
+    pub(super) fn set_sample_times(&mut self, times: SampleTimes) {
+        self.sample_times = Some(Arc::new(times));
     }
 
     pub(super) fn set_processor(&mut self, sums: ProcessorSums) {

@@ -1,10 +1,11 @@
 //! A trace with names for all frames, which is the basis of reports and formats.
 
 use super::Model;
+use super::call_nodes::Call;
 use super::coverage::Coverage;
 use super::filter::Filter;
 use super::folding::{Folding, Path};
-use super::handle::{FrameHandle, ProcessHandle, StackHandle};
+use super::handle::{FrameHandle, ProcessHandle, StackHandle, ThreadHandle};
 use super::hash::NumberMap;
 use super::kept_frames::{FramesPlace, KeptFrames};
 use super::names::{Frame, FrameCall, NameOptions};
@@ -15,7 +16,7 @@ use super::resolver::{ResolvedStack, Resolver};
 use super::role::{Leaf, is_calling, running_of, state_of};
 use super::sample::{CountedStates, Kind, Mode, Running, SampleClock, ThreadState};
 use super::sampler::{RunningCandidates, RuntimeVersion};
-use super::thread_times::Unsampled;
+use super::thread_times::{SampleDivider, SampleTimes, Unsampled};
 use super::wait_for::WaitFor;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -304,6 +305,18 @@ impl<'m> Resolved<'m> {
         self.stacks.get(stack.index()).is_some_and(|row| row.is_recording)
     }
 
+    /// Returns how readings divide the time of single samples; `None` without readings, or if no
+    /// converter takes samples.
+    pub fn sample_times(&self) -> Option<Arc<SampleTimes>> {
+        self.profile.sample_times().cloned()
+    }
+
+    /// Returns what divides the time of a thread's samples by its readings; `None` without readings.
+    pub(crate) fn divider(&self, thread: ThreadHandle) -> Option<SampleDivider<'m>> {
+        let id = self.model.thread(thread).and_then(|thread| thread.os_thread_id);
+        self.profile.sample_times().map(|times| times.divider(id))
+    }
+
     /// Returns the aggregated samples.
     pub(crate) fn profile(&self) -> &'m Profile {
         self.profile
@@ -412,10 +425,14 @@ impl<'m> Resolved<'m> {
             && self.state(stack, mode) == ThreadState::Waiting
     }
 
-    /// Returns whether reports show a sample below the root of all waiting samples: a CPU sample of
-    /// a waiting thread.
-    pub(crate) fn is_below_waiting(&self, kind: Kind, stack: StackHandle, mode: Mode) -> bool {
-        kind == Kind::Cpu && self.state(stack, mode) == ThreadState::Waiting
+    /// Returns the root below which formats show CPU samples of threads that did not run.
+    pub(crate) fn state_root(&self, kind: Kind, stack: StackHandle, mode: Mode) -> Option<Call> {
+        match self.state(stack, mode) {
+            _ if kind != Kind::Cpu => None,
+            ThreadState::Waiting => Some(Call::Waiting),
+            ThreadState::Ready => Some(Call::Ready),
+            _ => None,
+        }
     }
 
     /// Returns the states that the filter accepts.
@@ -461,9 +478,12 @@ impl<'m> Resolved<'m> {
     /// Returns whether the trace has samples of a process whose sampler does not tell managed from
     /// native code, and no readings of its threads.
     pub fn has_untold_samples(&self) -> bool {
-        if self.profile.processor().is_some() {
-            return false;
-        }
+        self.profile.processor().is_none() && self.has_untold_states()
+    }
+
+    /// Returns whether the trace has samples of a process whose sampler does not tell managed from
+    /// native code, whether or not readings tell which of them ran.
+    pub fn has_untold_states(&self) -> bool {
         let stacks = self.model.stored_stacks();
         let mut rows = stacks.handles().zip(&self.stacks);
         rows.any(|(stack, row)| row.leaf.is_untold && stacks.sampled(stack) != [0, 0])

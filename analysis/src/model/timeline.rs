@@ -1,7 +1,8 @@
 //! Samples of one thread in time order, merged into runs and stored compactly.
 
-use super::handle::StackHandle;
-use super::sample::{Mode, Sample};
+use super::handle::{StackHandle, ThreadHandle};
+use super::sample::{Kind, Mode, Sample};
+use super::thread_times::{SampleDivider, TimePart};
 use std::slice;
 
 /// Samples of one thread in time order, for formats with a time axis. Equal consecutive samples are
@@ -40,7 +41,7 @@ pub(crate) struct TimelineRun {
 }
 
 /// Number in place of the mode which marks a gap after [`ESCAPE`].
-const GAP_NUMBER: u32 = 5;
+const GAP_NUMBER: u32 = 8;
 /// Row that announces two rows, which have the values that do not fit into one. Ordinary rows never
 /// have its stack number, 2^29 − 1.
 const ESCAPE: [u32; 2] = [u32::MAX, u32::MAX];
@@ -105,6 +106,35 @@ impl Timeline {
         #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
         let halves = [weight as u32, (weight >> 32) as u32];
         self.rows.extend([ESCAPE, head, halves]);
+    }
+
+    /// Returns the samples divided by the readings of their thread: each run becomes its parts in
+    /// the order in which they are in [`PartKind`](super::PartKind), between one reading and the
+    /// next.
+    pub(crate) fn divided(&self, mut divider: SampleDivider<'_>) -> Timeline {
+        let mut divided = Timeline::default();
+        let mut at = self.first_nanos.unwrap_or(0);
+        let mut parts = Vec::new();
+        for piece in self.pieces() {
+            let TimelineRun { stack, mode, weight } = match piece {
+                Piece::Run(run) => run,
+                Piece::Gap(nanos) => {
+                    at = at.saturating_add_unsigned(nanos);
+                    continue;
+                }
+            };
+            parts.clear();
+            divider.divide((stack, mode), at, weight, &mut parts);
+            for TimePart { mode, nanos: weight, .. } in parts.iter().copied() {
+                let (kind, thread) = (Kind::Cpu, ThreadHandle(0));
+                let nanos = at;
+                let sample =
+                    Sample { kind, thread, stack, mode, nanos, count: 1, weight, label: None };
+                divided.add(&sample);
+                at = at.saturating_add_unsigned(weight);
+            }
+        }
+        divided
     }
 
     /// Returns the time of the first sample, in nanoseconds since the session's start.
@@ -172,8 +202,6 @@ impl Iterator for Pieces<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::handle::ThreadHandle;
-    use super::super::sample::Kind;
     use super::*;
 
     fn timeline_of(samples: &[(i64, u32, Mode, u64)]) -> Timeline {
@@ -240,5 +268,13 @@ mod tests {
             timeline_of(&[(i64::MIN, 1, Mode::Managed, 0), (i64::MAX, 1, Mode::Managed, 0)]);
         assert_eq!(timeline.pieces().count(), 3);
         assert!(timeline.rows.len() < 8);
+    }
+
+    #[test]
+    fn a_long_run_of_each_mode_comes_back() {
+        for mode in (0..8).map(Mode::from_number) {
+            let runs: Vec<_> = timeline_of(&[(0, 1, mode, u64::MAX / 2)]).runs().collect();
+            assert_eq!(runs.iter().map(|run| run.mode).collect::<Vec<_>>(), [mode]);
+        }
     }
 }

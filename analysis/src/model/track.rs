@@ -31,6 +31,12 @@ pub(crate) struct TimedSample {
 impl Track {
     /// Adds the next sample.
     pub(crate) fn add(&mut self, sample: &Sample) {
+        let Sample { nanos, stack, mode, weight, label, .. } = *sample;
+        self.push(&TimedSample { nanos, stack, mode, weight, label });
+    }
+
+    /// Adds a sample of another track.
+    pub(crate) fn push(&mut self, sample: &TimedSample) {
         let gap = sample.nanos.wrapping_sub(self.end_nanos);
         varints::push(&mut self.bytes, (gap << 1 ^ gap >> 63).cast_unsigned());
         let mode = u64::from(sample.mode.number());

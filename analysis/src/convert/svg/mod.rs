@@ -120,8 +120,7 @@ impl<'r, 'm> Names<'r, 'm> {
             Some(Call::Label(kind, label)) => {
                 super::label_text(kind, self.resolved.model().text(label)).into()
             }
-            Some(Call::Waiting) => Call::WAITING.into(),
-            Some(Call::Deeper) => Call::DEEPER.into(),
+            Some(call) => call.fixed_text().unwrap_or_default().into(),
             None => "all".into(),
         }
     }
@@ -144,7 +143,7 @@ impl<'r, 'm> Names<'r, 'm> {
             }
             Some(Call::Thread(_)) => "t s0",
             Some(Call::Label(..)) => "l s0",
-            Some(Call::Waiting | Call::Deeper) => "u s0",
+            Some(_) => "u s0",
             None => "a s0",
         }
     }

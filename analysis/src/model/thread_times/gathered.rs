@@ -85,7 +85,7 @@ pub(crate) struct GatheredSamples {
     /// Samples that the filter refuses. They share the processor time of their threads.
     pub(crate) refused: Profile,
     /// Time of the last total of the process, in nanoseconds since the session's start.
-    last_total_nanos: i64,
+    pub(super) last_total_nanos: i64,
     /// OS ids of the threads that took samples.
     samplers: Vec<u64>,
 }

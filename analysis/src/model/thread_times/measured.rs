@@ -3,19 +3,20 @@
 
 use super::divided_intervals::{ClassShares, DividedInterval, ended_intervals};
 use super::gathered::{GatheredSamples, RowPlace};
-use super::rule::{Elapsed, Portion, SampleClass, SampleParts, divide, nearest};
+use super::rule::{Elapsed, GivenBack, SampleClass, SampleParts, divide, nearest};
+use super::sample_times::{SampleTimes, modes_of};
 use super::{HeldBack, ThreadTimes};
 use crate::model::hash::NumberMap;
 use crate::model::profile::ProcessorSums;
 use crate::model::recording::RECORDING;
 use crate::model::{
     Filter, Folding, Kind, Mode, Model, NameOptions, ProcessHandle, Profile, ProfileKey, Resolved,
-    Running, StackHandle, ThreadHandle, Totals,
+    StackHandle, ThreadHandle, Totals,
 };
 use std::collections::BTreeMap;
 
 /// Name of the runtime's thread that writes events.
-const EVENT_PIPE_THREAD: &str = ".NET EventPipe";
+pub(crate) const EVENT_PIPE_THREAD: &str = ".NET EventPipe";
 
 /// Processor time that no sample has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,13 +113,14 @@ struct DividedRow {
 }
 
 /// Replaces the samples of a profile by the parts of their time, with the readings of their threads.
-/// Does so once all samples are gathered, and all names are known.
+/// Does so once all samples are gathered, and all names are known. `keeps_times`: the profile
+/// keeps how the time of single samples is divided.
 pub(crate) fn measure(
     profile: &mut Profile,
     mut gathered: GatheredSamples,
     times: &ThreadTimes,
     model: &mut Model,
-    filter: &Filter,
+    (filter, keeps_times): (&Filter, bool),
 ) {
     gathered.complete();
     let mut rows = {
@@ -136,7 +138,7 @@ pub(crate) fn measure(
         }
     };
     let (mut left, shares) = divide_intervals(&gathered, &mut rows);
-    divide_by_thread(&gathered, &mut rows, model, &mut left);
+    let given_back = divide_by_thread(&gathered, &mut rows, model, &mut left);
     let read = gathered.intervals.iter().map(|seen| seen.interval.ran_ns);
     let read = read.fold(0, u64::saturating_add);
     let total = total_of(times);
@@ -144,8 +146,8 @@ pub(crate) fn measure(
     let held_back = HeldBack::new(times, total.unwrap_or(read));
     let total_ns = total.filter(|_| filter.admits_all_moments());
     let sums = ProcessorSums { total_ns, held_back, ..ProcessorSums::default() };
-    let (gathered, left, shares, rest) = (&gathered, &left, &shares, BTreeMap::new());
-    let mut of = RestOf { gathered, left, shares, filter, rest, sums };
+    let rest = BTreeMap::new();
+    let mut of = RestOf { gathered: &gathered, left: &left, shares: &shares, filter, rest, sums };
     // Threads that had one id after another are one thread of the model.
     let threads = times.threads.iter().map(|thread| (thread.thread_id, &*thread.name));
     for (id, name) in threads.collect::<BTreeMap<u64, &str>>() {
@@ -153,7 +155,7 @@ pub(crate) fn measure(
         if !name.is_empty() {
             model.threads.name(thread, name);
         }
-        let is_recording = gathered.is_sampler(id) || name == EVENT_PIPE_THREAD;
+        let is_recording = of.gathered.is_sampler(id) || name == EVENT_PIPE_THREAD;
         of.add((thread, id), is_recording, model);
     }
     let RestOf { mut rest, mut sums, .. } = of;
@@ -161,8 +163,18 @@ pub(crate) fn measure(
         let nobody = model.count_events(times.process_id, None, 0);
         model.threads.name(nobody, Unsampled::Ended.text());
         sums.threads.entry(nobody).or_default().ran_ns = unread;
-        sums.intervals.insert(nobody, ended_intervals(times, gathered));
+        sums.intervals.insert(nobody, ended_intervals(times, &gathered));
         rest.insert((Unsampled::Ended, nobody), unread);
+    }
+    if keeps_times {
+        let unread = total.map_or(0, |total| total.saturating_sub(read));
+        profile.set_sample_times(SampleTimes::new(
+            (gathered, given_back),
+            unread,
+            &rows,
+            profile,
+            model,
+        ));
     }
     let anchor = profile.unsorted_rows().iter().map(|(_, totals)| totals.first_nanos).min();
     let parts: Vec<_> = rows.selected.into_iter().map(|row| (row.class, row.parts)).collect();
@@ -187,7 +199,7 @@ fn key(thread: ThreadHandle, stack: StackHandle) -> ProfileKey {
 
 /// Rows of the samples that the filter accepts, and of the others, by index.
 #[derive(Debug)]
-struct DividedRows {
+pub(super) struct DividedRows {
     selected: Vec<DividedRow>,
     refused: Vec<DividedRow>,
     /// Time of each thread's samples that can run, beyond what the thread ran and was ready for.
@@ -200,7 +212,8 @@ impl DividedRows {
         rows.get(row.row as usize)
     }
 
-    fn class(&self, row: RowPlace) -> SampleClass {
+    /// Returns what the samples of a row show of their thread.
+    pub(super) fn class(&self, row: RowPlace) -> SampleClass {
         self.get(row).map_or(SampleClass::Unknown, |row| row.class)
     }
 
@@ -212,7 +225,7 @@ impl DividedRows {
     }
 
     /// Returns all rows, thread by thread.
-    fn by_thread(&self) -> Vec<(ThreadHandle, RowPlace)> {
+    pub(super) fn by_thread(&self) -> Vec<(ThreadHandle, RowPlace)> {
         let rows = |rows: &[DividedRow], is_selected| {
             let rows = (0..).zip(rows.iter().map(|row| row.thread));
             rows.map(|(row, thread)| (thread, RowPlace { row, is_selected })).collect::<Vec<_>>()
@@ -236,25 +249,15 @@ impl DividedRows {
             add_to(self.over.entry(thread).or_default(), not_run.saturating_sub(elapsed.ready));
         }
         for ((row, _), parts) in of.iter().zip(&parts) {
-            let SampleParts { is_ran_measured, is_rest_measured, .. } = *parts;
-            let parts = SampleParts {
-                is_ran_measured: is_ran_measured && is_measured,
-                is_rest_measured: is_rest_measured && is_measured,
-                ..*parts
-            };
+            let parts = if is_measured { *parts } else { parts.estimated() };
             self.change(*row, |sums| sums.add(&parts));
         }
         left
     }
 
-    /// Gives time that a thread ran in waits to its samples that can run, up to the time that these
-    /// stand for beyond what the thread ran and was ready for while they were taken. Work that is
-    /// shorter than the time between two samples is seen in some of the intervals in which it runs,
-    /// and stands for more time there than the thread ran.
-    fn give_back(&mut self, of: &[(ThreadHandle, RowPlace)]) {
-        let Some(over) = of.first().and_then(|(thread, _)| self.over.get(thread)).copied() else {
-            return;
-        };
+    /// Gives time that a thread ran in waits to its samples that can run.
+    fn give_back(&mut self, of: &[(ThreadHandle, RowPlace)]) -> GivenBack {
+        let over = of.first().and_then(|(thread, _)| self.over.get(thread)).copied().unwrap_or(0);
         let times = |class, part: fn(&RowParts) -> u64| -> Vec<(RowPlace, u64)> {
             let rows = of.iter().filter_map(|(_, row)| Some((*row, self.get(*row)?)));
             let rows = rows.filter(|(_, of_row)| of_row.class == class);
@@ -265,23 +268,23 @@ impl DividedRows {
         let sum = |times: &[(RowPlace, u64)]| {
             times.iter().map(|(_, nanos)| *nanos).fold(0, u64::saturating_add)
         };
-        let more = over.min(sum(&could_run)).min(sum(&in_waits));
-        let mut portion = Portion::new(could_run.iter().map(|it| it.1), &mut { more });
+        let given = GivenBack::new(sum(&could_run), sum(&in_waits), over);
+        let mut of_rows = given;
         for (row, nanos) in could_run {
-            let nanos = portion.next(nanos);
+            let nanos = of_rows.runs_get(nanos);
             self.change(row, |parts| {
                 parts.ready.take(nanos);
                 parts.ran.add(nanos, false);
             });
         }
-        let mut portion = Portion::new(in_waits.iter().map(|it| it.1), &mut { more });
         for (row, nanos) in in_waits {
-            let nanos = portion.next(nanos);
+            let nanos = of_rows.waits_give(nanos);
             self.change(row, |parts| {
                 parts.ran.take(nanos);
                 parts.waited.add(nanos, false);
             });
         }
+        given
     }
 }
 
@@ -294,16 +297,9 @@ fn divided_rows(profile: &Profile, resolved: &Resolved<'_>) -> Vec<DividedRow> {
     profile.unsorted_rows().iter().map(row).collect()
 }
 
-/// Returns what a sample shows of its thread. The sampler of some runtimes does not tell managed
-/// code from native code, which may wait.
+/// Returns what a sample shows of its thread.
 pub(crate) fn class_of(stack: StackHandle, mode: Mode, resolved: &Resolved<'_>) -> SampleClass {
-    match resolved.running(stack, mode) {
-        Some(Running::Computing) => SampleClass::Runs,
-        Some(Running::NativeCall) => SampleClass::Unknown,
-        Some(_) if resolved.is_untold(stack, mode) => SampleClass::Unknown,
-        Some(_) => SampleClass::Runs,
-        None => SampleClass::Waits,
-    }
+    SampleClass::new(resolved.running(stack, mode), resolved.is_untold(stack, mode))
 }
 
 /// Divides the intervals in which threads ran in part. Returns the time of each interval that no
@@ -331,13 +327,15 @@ fn divide_intervals(
     (left, shares)
 }
 
-/// Divides the times that are sums of many intervals of a thread.
+/// Divides the times that are sums of many intervals of a thread. Returns the time that each thread
+/// gave back from its waits, by the thread's OS id.
 fn divide_by_thread(
     gathered: &GatheredSamples,
     rows: &mut DividedRows,
     model: &Model,
     left: &mut [u64],
-) {
+) -> NumberMap<u64, GivenBack> {
+    let mut given_back = NumberMap::default();
     let mut merged_pieces: NumberMap<RowPlace, u64> = NumberMap::default();
     for piece in &gathered.pieces {
         let seen = gathered.intervals.get(piece.interval as usize);
@@ -360,9 +358,7 @@ fn divide_by_thread(
             };
             let elapsed = seen.interval.elapsed();
             if seen.is_merged {
-                merged.nanos = merged.nanos.saturating_add(elapsed.nanos);
-                merged.ran = merged.ran.saturating_add(elapsed.ran);
-                merged.ready = merged.ready.saturating_add(elapsed.ready);
+                merged.add(elapsed);
                 first_merged = first_merged.or(Some(place));
                 *left = 0;
             } else if elapsed.is_full() {
@@ -387,8 +383,10 @@ fn divide_by_thread(
         if let Some(left) = first_merged.and_then(|place| left.get_mut(place)) {
             *left = rest;
         }
-        rows.give_back(of);
+        let given = rows.give_back(of);
+        id.map(|id| given_back.insert(id, given));
     }
+    given_back
 }
 
 /// Returns the processor time of the process in the session; `None` if it is not known.
@@ -469,17 +467,10 @@ fn split(
     let RowParts { ran, ready, waited } = *parts;
     let known = ran.all.saturating_add(ready.all).saturating_add(waited.all);
     let unknown = CertainTime { all: totals.weight.saturating_sub(known), estimated: 0 };
-    let is_managed = class == SampleClass::Runs && mode == Mode::Managed;
-    let parts = [
-        (if is_managed { Mode::Managed } else { Mode::Ran }, ran),
-        (Mode::Ready, ready),
-        // A wait that the frames or events show is known better than by its time.
-        (if class == SampleClass::Waits { mode } else { Mode::Waited }, waited),
-        (mode, unknown),
-    ];
+    let parts = modes_of(class, mode).into_iter().zip([ran, ready, waited, unknown]);
     let totals = *totals;
     let (mut time, mut samples) = (0_u64, 0_u64);
-    parts.into_iter().filter_map(move |(mode, part)| {
+    parts.filter_map(move |(mode, part)| {
         time = time.saturating_add(part.all);
         // Rounding sums instead of parts makes the parts add up to the whole.
         let until = match totals.weight {
@@ -541,7 +532,7 @@ mod tests {
             let row = profile.add_totals(key_of(stack, mode), &Totals::at(nanos, 1, MS));
             gathered.add(thread, Some(7), RowPlace { row, is_selected: true }, nanos, MS);
         }
-        measure(&mut profile, gathered, &times, &mut model, &Filter::default());
+        measure(&mut profile, gathered, &times, &mut model, (&Filter::default(), true));
         let resolved = Resolved::new(
             &model,
             &profile,

@@ -13,6 +13,7 @@ mod intervals;
 mod measured;
 mod process;
 mod rule;
+mod sample_times;
 mod stream;
 
 pub(crate) use counters::counter_marks;
@@ -22,10 +23,10 @@ pub(crate) use held_back::HeldBack;
 pub use intervals::ThreadInterval;
 #[cfg(feature = "page")]
 pub(crate) use measured::class_of;
-pub(crate) use measured::{Unsampled, measure};
+pub(crate) use measured::{EVENT_PIPE_THREAD, Unsampled, measure};
 pub use process::{GroupLimits, MachineTotal, ProcessTotal, RecordingEnd};
-#[cfg(feature = "page")]
-pub(crate) use rule::{SampleClass, scaled};
+pub(crate) use rule::{Elapsed, ReadState, SampleClass, Shares, scaled};
+pub use sample_times::{PartKind, SampleDivider, SampleTimes, TimePart};
 
 use nettrace_parser::{Error, Reader, Source};
 use stream::StreamState;

@@ -6,6 +6,8 @@
 //! | ran for at most 5 %, and all samples wait | all waited | measured |
 //! | any other | share the time, in the order of [`SampleClass`] | estimated |
 
+use crate::model::Running;
+
 /// Minimum time that a thread ran between two readings, in percent, for all its samples to have run.
 const MIN_RAN_PERCENT: u64 = 95;
 /// Maximum time that a thread ran between two readings, in percent, for waits to have waited.
@@ -24,14 +26,28 @@ pub(crate) enum SampleClass {
     Waits,
 }
 
+impl SampleClass {
+    /// Returns what a sample shows of its thread, given how certain it is that the thread ran. The
+    /// sampler of some runtimes does not tell managed code from native code, which may wait.
+    pub(crate) fn new(running: Option<Running>, is_untold: bool) -> SampleClass {
+        match running {
+            Some(Running::Computing) => SampleClass::Runs,
+            Some(Running::NativeCall) => SampleClass::Unknown,
+            Some(_) if is_untold => SampleClass::Unknown,
+            Some(_) => SampleClass::Runs,
+            None => SampleClass::Waits,
+        }
+    }
+}
+
 /// Times of a thread between two of its readings, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Elapsed {
-    pub(super) nanos: u64,
+pub(crate) struct Elapsed {
+    pub(crate) nanos: u64,
     /// Time on a processor.
-    pub(super) ran: u64,
+    pub(crate) ran: u64,
     /// Time in which the thread was ready and had no processor.
-    pub(super) ready: u64,
+    pub(crate) ready: u64,
 }
 
 impl Elapsed {
@@ -40,9 +56,52 @@ impl Elapsed {
         wide(self.ran, 100) >= wide(self.nanos, MIN_RAN_PERCENT) && self.ran > 0
     }
 
+    /// Returns the times since an earlier reading, given all of both.
+    pub(crate) fn since(self, before: Elapsed) -> Elapsed {
+        Elapsed {
+            nanos: self.nanos.saturating_sub(before.nanos),
+            ran: self.ran.saturating_sub(before.ran),
+            ready: self.ready.saturating_sub(before.ready),
+        }
+    }
+
+    /// Returns what the thread did if it did the same for nearly all the time.
+    pub(crate) fn state(self) -> ReadState {
+        let waited = self.nanos.saturating_sub(self.ran.saturating_add(self.ready));
+        match self {
+            _ if self.is_full() => ReadState::Ran,
+            _ if !self.is_nearly_idle() => ReadState::Part,
+            _ if wide(self.ready, 100) >= wide(self.nanos, MIN_RAN_PERCENT) => ReadState::Ready,
+            _ if wide(waited, 100) >= wide(self.nanos, MIN_RAN_PERCENT) => ReadState::Waited,
+            _ => ReadState::Part,
+        }
+    }
+
+    /// Adds the times between two other readings.
+    pub(super) fn add(&mut self, other: Elapsed) {
+        self.nanos = self.nanos.saturating_add(other.nanos);
+        self.ran = self.ran.saturating_add(other.ran);
+        self.ready = self.ready.saturating_add(other.ready);
+    }
+
     fn is_nearly_idle(self) -> bool {
         wide(self.ran, 100) <= wide(self.nanos, MAX_WAITED_PERCENT)
     }
+}
+
+/// What a thread did between two readings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ReadState {
+    /// There are no readings.
+    Unknown,
+    /// It ran nearly all the time.
+    Ran,
+    /// It was ready nearly all the time, and had no processor.
+    Ready,
+    /// It waited nearly all the time.
+    Waited,
+    /// It did several of these.
+    Part,
 }
 
 /// Parts of the time that a sample stands for, in nanoseconds. Together they are all of it.
@@ -58,6 +117,13 @@ pub(super) struct SampleParts {
     pub(super) is_rest_measured: bool,
 }
 
+impl SampleParts {
+    /// Returns the parts, none of which follows from readings alone.
+    pub(super) fn estimated(self) -> SampleParts {
+        SampleParts { is_ran_measured: false, is_rest_measured: false, ..self }
+    }
+}
+
 /// Divides the time that a thread ran among its samples, each given by its class and by the time
 /// that it stands for. Returns the time that no sample can have.
 pub(super) fn divide(
@@ -65,62 +131,161 @@ pub(super) fn divide(
     samples: &[(SampleClass, u64)],
     parts: &mut Vec<SampleParts>,
 ) -> u64 {
-    parts.clear();
-    let is_full = elapsed.is_full();
-    let only_waits = samples.iter().all(|(class, _)| *class == SampleClass::Waits);
-    let is_idle = elapsed.ran == 0 || elapsed.is_nearly_idle() && only_waits;
-    let mut left = elapsed.ran;
-    let mut ready = Portion::NONE;
-    let mut portions = match is_full {
-        // The thread ran in all of its samples, whatever they show.
-        true => {
-            let all = Portion::new(samples.iter().map(|(_, nanos)| *nanos), &mut left);
-            [all, all, all]
+    let mut wholes = [0_u64; 3];
+    for (class, nanos) in samples {
+        if let Some(whole) = wholes.get_mut(*class as usize) {
+            *whole = whole.saturating_add(*nanos);
         }
-        false => {
-            let of = |class| samples.iter().filter(move |it| it.0 == class).map(|it| it.1);
+    }
+    let mut shares = Shares::new(elapsed, wholes);
+    parts.clear();
+    parts.extend(samples.iter().map(|(class, nanos)| shares.next(*class, *nanos)));
+    shares.left
+}
+
+/// Shares that the samples of each class have in the times of their thread between two readings.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shares {
+    is_full: bool,
+    is_idle: bool,
+    /// Time that the samples of each class ran; of the first one, that all ran, if the thread ran
+    /// nearly all the time.
+    ran: [Portion; 3],
+    /// Time of native calls in which the thread was ready.
+    ready: Portion,
+    /// Time that no sample can have.
+    left: u64,
+}
+
+impl Shares {
+    /// Divides the times of a thread among samples, given the time that those of each class stand
+    /// for.
+    pub(crate) fn new(elapsed: Elapsed, wholes: [u64; 3]) -> Shares {
+        let is_full = elapsed.is_full();
+        let [runs, unknown, waits] = wholes;
+        let only_waits = runs == 0 && unknown == 0;
+        let is_idle = elapsed.ran == 0 || elapsed.is_nearly_idle() && only_waits;
+        let mut left = elapsed.ran;
+        let mut ready = Portion::NONE;
+        let ran = if is_full {
+            // The thread ran in all of its samples, whatever they show.
+            let all = wholes.into_iter().fold(0, u64::saturating_add);
+            [Portion::new(all, &mut left), Portion::NONE, Portion::NONE]
+        } else {
             // Code that can run is ready while it does not run.
-            let whole = of(SampleClass::Runs).fold(0, u64::saturating_add);
             let busy = elapsed.ran.saturating_add(elapsed.ready);
-            let mut of_runs = scaled(whole.min(busy), elapsed.ran, busy).min(left);
+            let mut of_runs = scaled(runs.min(busy), elapsed.ran, busy).min(left);
             left = left.saturating_sub(of_runs);
-            let unknown = Portion::new(of(SampleClass::Unknown), &mut left);
+            let unknown = Portion::new(unknown, &mut left);
             // The thread may have been ready in waits, too. They get what nothing else can have.
-            let more = whole.saturating_sub(of_runs).min(left);
+            let more = runs.saturating_sub(of_runs).min(left);
             of_runs = of_runs.saturating_add(more);
             left = left.saturating_sub(more);
-            let runs = Portion::new([whole].into_iter(), &mut of_runs);
+            let runs = Portion::new(runs, &mut of_runs);
             // What native calls did not run, they were ready as far as there is such time.
             let not_run = unknown.whole.saturating_sub(unknown.shared);
-            let mut ready_left = elapsed.ready.saturating_sub(whole.saturating_sub(runs.shared));
-            ready = Portion::new([not_run].into_iter(), &mut ready_left);
-            let waits = Portion::new(of(SampleClass::Waits), &mut left);
-            [runs, unknown, waits]
-        }
-    };
-    for (class, nanos) in samples {
-        let place = if is_full { 0 } else { *class as usize };
-        let ran = portions.get_mut(place).map_or(0, |portion| portion.next(*nanos));
+            let of_runs = runs.whole.saturating_sub(runs.shared);
+            ready = Portion::new(not_run, &mut elapsed.ready.saturating_sub(of_runs));
+            [runs, unknown, Portion::new(waits, &mut left)]
+        };
+        Shares { is_full, is_idle, ran, ready, left }
+    }
+
+    /// Returns the time that no sample can have.
+    pub(crate) fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Returns whether what samples ran follows from the readings alone.
+    pub(crate) fn is_ran_measured(&self) -> bool {
+        self.is_full
+    }
+
+    /// Returns the part of the time of samples of each class that their thread ran, in parts of
+    /// `whole`.
+    pub(crate) fn ran_parts(&self, whole: u64) -> [u64; 3] {
+        let [all, _, _] = self.ran;
+        let ran = if self.is_full { [all; 3] } else { self.ran };
+        ran.map(|portion| scaled(whole, portion.shared, portion.whole))
+    }
+
+    /// Returns the parts of the next sample.
+    pub(super) fn next(&mut self, class: SampleClass, nanos: u64) -> SampleParts {
+        let place = if self.is_full { 0 } else { class as usize };
+        let ran = self.ran.get_mut(place).map_or(0, |portion| portion.next(nanos));
         let rest = nanos.saturating_sub(ran);
         let ready = match class {
             SampleClass::Runs => rest,
-            SampleClass::Unknown => ready.next(rest),
+            SampleClass::Unknown => self.ready.next(rest),
             SampleClass::Waits => 0,
         };
-        parts.push(SampleParts {
+        SampleParts {
             ran,
             ready,
             waited: rest.saturating_sub(ready),
-            is_ran_measured: is_full,
-            is_rest_measured: is_full || is_idle,
-        });
+            is_ran_measured: self.is_full,
+            is_rest_measured: self.is_full || self.is_idle,
+        }
     }
-    left
+}
+
+/// Time that a thread ran in waits, and that its samples that can run have instead, up to the time
+/// that these stand for beyond what the thread ran and was ready for while they were taken. Work that
+/// is shorter than the time between two samples is seen in some of the intervals in which it runs,
+/// and stands for more time there than the thread ran.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GivenBack {
+    to_runs: Portion,
+    from_waits: Portion,
+}
+
+impl GivenBack {
+    /// Computes the time from that of samples that can run in which the thread did not, the time that
+    /// it ran in waits, and the time `over` for which the former stand beyond what it ran and was
+    /// ready for.
+    pub(super) fn new(could_run: u64, in_waits: u64, over: u64) -> GivenBack {
+        let more = over.min(could_run).min(in_waits);
+        GivenBack {
+            to_runs: Portion::new(could_run, &mut { more }),
+            from_waits: Portion::new(in_waits, &mut { more }),
+        }
+    }
+
+    /// Returns what the next time in which the thread could run has run after all.
+    pub(super) fn runs_get(&mut self, nanos: u64) -> u64 {
+        self.to_runs.next(nanos)
+    }
+
+    /// Returns what the next time that the thread ran in waits has waited after all.
+    pub(super) fn waits_give(&mut self, nanos: u64) -> u64 {
+        self.from_waits.next(nanos)
+    }
+
+    /// Returns the parts of the next sample with the time that it gets or gives.
+    pub(super) fn change(&mut self, class: SampleClass, parts: SampleParts) -> SampleParts {
+        let mut parts = parts;
+        let nanos = match class {
+            SampleClass::Runs => {
+                let nanos = self.runs_get(parts.ready);
+                parts.ready = parts.ready.saturating_sub(nanos);
+                parts.ran = parts.ran.saturating_add(nanos);
+                nanos
+            }
+            SampleClass::Waits => {
+                let nanos = self.waits_give(parts.ran);
+                parts.ran = parts.ran.saturating_sub(nanos);
+                parts.waited = parts.waited.saturating_add(nanos);
+                nanos
+            }
+            SampleClass::Unknown => 0,
+        };
+        if nanos > 0 { parts.estimated() } else { parts }
+    }
 }
 
 /// Time that samples share in proportion to the times that they stand for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Portion {
+struct Portion {
     /// Time of all samples.
     whole: u64,
     /// Time that they share: at most `whole`.
@@ -132,16 +297,15 @@ pub(super) struct Portion {
 impl Portion {
     const NONE: Portion = Portion { whole: 0, shared: 0, before: (0, 0) };
 
-    /// Takes as much of `left` as the samples stand for.
-    pub(super) fn new(samples: impl Iterator<Item = u64>, left: &mut u64) -> Portion {
-        let whole = samples.fold(0, u64::saturating_add);
+    /// Takes as much of `left` as the samples stand for, whose time is `whole`.
+    fn new(whole: u64, left: &mut u64) -> Portion {
         let shared = whole.min(*left);
         *left = left.saturating_sub(shared);
         Portion { whole, shared, before: (0, 0) }
     }
 
     /// Returns what the next sample gets: at most the time that it stands for.
-    pub(super) fn next(&mut self, nanos: u64) -> u64 {
+    fn next(&mut self, nanos: u64) -> u64 {
         let (time, got) = self.before;
         let time = time.saturating_add(nanos);
         // Rounding sums instead of samples makes the samples add up to the whole.
@@ -204,6 +368,16 @@ mod tests {
         assert_eq!(left, 0);
         let (parts, _) = divided([100, 4, 0], &[(Waits, 60), (Unknown, 40)]);
         assert!(parts.iter().all(|part| !part.is_rest_measured));
+    }
+
+    #[test]
+    fn what_a_thread_did_nearly_all_the_time_is_its_state() {
+        let state = |ran, ready| Elapsed { nanos: 100, ran, ready }.state();
+        assert_eq!(state(96, 0), ReadState::Ran);
+        assert_eq!(state(50, 0), ReadState::Part);
+        assert_eq!(state(1, 97), ReadState::Ready);
+        assert_eq!(state(1, 50), ReadState::Part);
+        assert_eq!(state(2, 2), ReadState::Waited);
     }
 
     #[test]
