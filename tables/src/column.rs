@@ -56,6 +56,25 @@ pub(crate) enum Deferred {
     StackId,
     /// The value is the state of a sampled thread.
     State,
+    /// The value is the time that a thread ran during a sample.
+    RanTime,
+    /// The value says whether [`Deferred::RanTime`] is estimated.
+    IsRanEstimated,
+}
+
+impl Deferred {
+    /// Returns the number of numbers in the key of a value.
+    pub(crate) fn key_length(self) -> usize {
+        match self {
+            Deferred::StackId | Deferred::State => 1,
+            Deferred::RanTime | Deferred::IsRanEstimated => 4,
+        }
+    }
+
+    /// Returns whether only recordings with readings of their threads have values.
+    pub(crate) fn is_of_readings(self) -> bool {
+        matches!(self, Deferred::RanTime | Deferred::IsRanEstimated)
+    }
 }
 
 /// Description of a column of a table.

@@ -1,12 +1,13 @@
 //! Options that say which tables are written, and what they contain.
 
 use crate::column::Table;
-use crate::sheet::Sheet;
+use crate::sheet::{Sheet, SheetColumn};
 use crate::spill::MakeSpill;
 use nettrace_analysis::{CutStacks, ThreadTimes};
 use nettrace_export::EventPattern;
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::Arc;
 
 /// Options of a [`TablePass`](crate::TablePass).
 #[derive(Clone)]
@@ -17,7 +18,7 @@ pub struct TableOptions {
     wide: Vec<EventPattern>,
     make_spill: MakeSpill,
     cut_stacks: CutStacks,
-    thread_times: Option<ThreadTimes>,
+    thread_times: Option<Arc<ThreadTimes>>,
 }
 
 impl TableOptions {
@@ -60,10 +61,10 @@ impl TableOptions {
     /// events.
     #[must_use]
     pub fn thread_times(self, thread_times: Option<ThreadTimes>) -> TableOptions {
-        TableOptions { thread_times, ..self }
+        TableOptions { thread_times: thread_times.map(Arc::new), ..self }
     }
 
-    pub(crate) fn times_of_threads(&self) -> Option<&ThreadTimes> {
+    pub(crate) fn times_of_threads(&self) -> Option<&Arc<ThreadTimes>> {
         self.thread_times.as_ref()
     }
 
@@ -87,6 +88,11 @@ impl TableOptions {
         if !self.has(table) {
             return Ok(None);
         }
-        Sheet::new(table.name, table.columns, self.make_spill.clone()).map(Some)
+        let columns = table.columns.iter().map(SheetColumn::from_column);
+        let columns = match self.thread_times {
+            Some(_) => columns.collect(),
+            None => columns.map(SheetColumn::without_readings).collect(),
+        };
+        Sheet::of_columns(table.name, columns, self.make_spill.clone()).map(Some)
     }
 }

@@ -20,6 +20,7 @@ use nettrace_analysis::report::{
 use nettrace_analysis::{AnalysisOptions, Kind, Model, ThreadTimes};
 use nettrace_parser::{Event, Outcome, Source, TimeOrdered, Trace};
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// Maximum number of log messages that are gathered before they are written as rows.
 const MAX_WAITING_MESSAGES: u32 = 1024;
@@ -93,8 +94,10 @@ impl TablePass {
             shared: shared.clone(),
         };
         let mut analysis = AnalysisOptions::default();
-        // Each sample is a row, so that sums by stack are not needed.
-        analysis.skips_profile = true;
+        // Each sample is a row, so that sums by stack are not needed, unless readings divide them.
+        let times = options.times_of_threads().filter(|_| wants_samples);
+        analysis.skips_profile = times.is_none();
+        analysis.thread_times = times.cloned();
         analysis.cut_stacks = options.how_cut_stacks();
         analysis.kinds = vec![
             Kind::Cpu,
@@ -178,7 +181,7 @@ struct Observers {
     /// Number of log messages that are gathered and not written as rows yet.
     messages: u32,
     threads: Option<Sheet>,
-    times: Option<(ThreadTimes, Sheet)>,
+    times: Option<(Arc<ThreadTimes>, Sheet)>,
     stacks: Option<Sheet>,
     frames: Option<Sheet>,
     methods: Option<Sheet>,
@@ -266,7 +269,7 @@ impl Reports for Observers {
         let shared = self.shared.take();
         let (mut stacks, mut frames, mut methods) = (self.stacks, self.frames, self.methods);
         code.write(stacks.as_mut(), frames.as_mut(), methods.as_mut(), prefix);
-        let resolved_stacks = ResolvedStacks::new(code.into_stack_ids(), resolved);
+        let resolved_stacks = ResolvedStacks::new(code.into_stack_ids(), resolved, shared.times);
         let mut threads = self.threads;
         if let Some(sheet) = &mut threads {
             rows::write_threads(sheet, model, prefix);
@@ -322,7 +325,7 @@ impl Reports for Observers {
                 Err(error) => return Encoded(Err(error)),
             }
         }
-        let has_untold_samples = resolved.has_untold_samples();
+        let has_untold_samples = resolved.has_untold_states();
         Encoded(Ok(EncodedTables {
             sheets,
             resolved_stacks,

@@ -205,6 +205,21 @@ pub const SAMPLES: Table = Table {
             Flag,
             "whether the stack, which the runtime cuts off at 100 frames, got its callers back from the thread's stack just before, or turned out to have lost none",
         ),
+        column(
+            "ran_ns",
+            Whole,
+            "part of `weight_ns` that the thread ran, by its readings in `thread_times`; the sum is the processor time of the process, less what threads ran while they had no samples",
+        )
+        .unit("ns")
+        .null("the recording has no readings, or they ended before")
+        .deferred(Deferred::RanTime),
+        column(
+            "is_ran_estimated",
+            Flag,
+            "whether `ran_ns` is estimated, because the thread ran in a part of the time between two readings",
+        )
+        .null("`ran_ns` is null")
+        .deferred(Deferred::IsRanEstimated),
     ],
 };
 

@@ -8,11 +8,11 @@
 use crate::batch::Batch;
 use crate::bytes;
 use crate::column::{Column, ColumnKind, Deferred, Layout};
-use crate::deferred::{ResolvedStacks, stack_number, state_number};
+use crate::deferred::{Lookup, ResolvedStacks, ran_key, stack_number, state_number};
 use crate::encode::{column_writer, physical, with_layout, with_pages};
 use crate::spill::{Chunk, MakeSpill, Spill};
-use nettrace_analysis::Mode;
 use nettrace_analysis::model::StackHandle;
+use nettrace_analysis::{Mode, Sample};
 use parquet::basic::{LogicalType, Repetition, TimeUnit};
 use parquet::column::writer::{ColumnCloseResult, ColumnWriter};
 use parquet::errors::{ParquetError, Result};
@@ -62,6 +62,14 @@ impl SheetColumn {
     pub(crate) fn field(name: String, kind: ColumnKind) -> SheetColumn {
         let layout = Layout::Dictionary;
         SheetColumn { name, kind, is_optional: true, layout, deferred: None }
+    }
+
+    /// Makes the column one without values, if only readings of threads give it any.
+    pub(crate) fn without_readings(self) -> SheetColumn {
+        SheetColumn {
+            deferred: self.deferred.filter(|deferred| !deferred.is_of_readings()),
+            ..self
+        }
     }
 
     fn batch(&self) -> Batch {
@@ -126,8 +134,8 @@ impl Sheet {
         let open = |column: SheetColumn| {
             let batch = match column.deferred {
                 None => column.batch(),
-                // A deferred column has numbers until the trace has ended. No stack has a number,
-                // too, so no number is missing.
+                // A deferred column has the numbers of keys until the trace has ended. No stack has
+                // a number, too, so no number is missing.
                 Some(_) => Batch::new(ColumnKind::Whole, Layout::Plain, false),
             };
             Open { column, batch, writer: None }
@@ -268,14 +276,16 @@ impl Sheet {
     fn write(self, stacks: &ResolvedStacks, out: Box<dyn Write + Send>) -> Result<()> {
         let Sheet { schema, properties, columns, groups, notes, .. } = self;
         let mut file = SerializedFileWriter::new(out, schema, properties)?;
+        let mut lookups: Vec<Lookup<'_>> = columns.iter().map(|_| Lookup::new(stacks)).collect();
         for group in groups {
             let mut rows = file.next_row_group()?;
-            for (closed, Open { column, .. }) in group.into_iter().zip(&columns) {
+            let columns = columns.iter().zip(&mut lookups);
+            for (closed, (Open { column, .. }, lookup)) in group.into_iter().zip(columns) {
                 match closed {
                     Closed::Encoded(result, chunk) => rows.append_column(&chunk, *result)?,
                     Closed::Deferred(deferred, chunk) => {
                         let Some(mut writer) = rows.next_column()? else { break };
-                        write_deferred(column, deferred, &chunk, stacks, writer.untyped())?;
+                        write_deferred(column, deferred, &chunk, lookup, writer.untyped())?;
                         writer.close()?;
                     }
                 }
@@ -294,12 +304,13 @@ fn write_deferred(
     column: &SheetColumn,
     deferred: Deferred,
     chunk: &Chunk,
-    stacks: &ResolvedStacks,
+    lookup: &mut Lookup<'_>,
     writer: &mut ColumnWriter<'_>,
 ) -> Result<()> {
     let mut batch = column.batch();
     let (mut rest, mut batch_bytes) = (chunk.bytes(), Vec::new());
-    let max_bytes = (MAX_BATCH_ROWS as u64).saturating_mul(8);
+    let (length, mut key) = (deferred.key_length(), Vec::new());
+    let max_bytes = (MAX_BATCH_ROWS as u64).saturating_mul(8).saturating_mul(length as u64);
     loop {
         batch_bytes.clear();
         (&mut rest).take(max_bytes).read_to_end(&mut batch_bytes)?;
@@ -307,7 +318,13 @@ fn write_deferred(
         if numbers.len() == 0 {
             return Ok(());
         }
-        numbers.for_each(|number| stacks.add(&mut batch, deferred, number));
+        for number in numbers {
+            key.push(number);
+            if key.len() == length {
+                lookup.add(&mut batch, deferred, &key);
+                key.clear();
+            }
+        }
         batch.write(writer)?;
     }
 }
@@ -400,6 +417,21 @@ impl SheetRow<'_> {
     #[inline(always)]
     pub(crate) fn state(&mut self, stack: StackHandle, mode: Mode) {
         self.whole(state_number(stack, mode));
+    }
+
+    /// Adds the two values about what a thread, given by its OS id, ran during a sample. They are
+    /// missing without readings.
+    pub(crate) fn ran(&mut self, sample: &Sample, thread: Option<u64>) {
+        for open in self.columns.by_ref().take(2) {
+            match (open.column.deferred, open.column.kind) {
+                (Some(_), _) => {
+                    let key = ran_key(sample, thread);
+                    key.into_iter().for_each(|number| open.batch.add_whole(Some(number)));
+                }
+                (None, ColumnKind::Flag) => open.batch.add_flag(None),
+                (None, _) => open.batch.add_whole(None),
+            }
+        }
     }
 
     /// Ends the row. Returns the number of bytes of its texts, for [`Sheet::end_row`].

@@ -7,4 +7,5 @@ mod ids;
 mod large;
 mod layers;
 mod memory_files;
+mod thread_times;
 mod threads;

@@ -7,7 +7,7 @@ use crate::schema::{ACTIVITIES, ALLOCATIONS, CONTENTIONS, SAMPLES};
 use crate::sheet::Sheet;
 use nettrace_analysis::convert::{Convert, ConvertError};
 use nettrace_analysis::model::ThreadHandle;
-use nettrace_analysis::model::{Category, Ends, Span, TimelineMark};
+use nettrace_analysis::model::{Category, Ends, SampleTimes, Span, TimelineMark};
 use nettrace_analysis::report::Moment;
 use nettrace_analysis::{Kind, Model, Profile, Resolved, Sample};
 use nettrace_parser::Event;
@@ -26,6 +26,8 @@ pub(crate) struct SharedSheets {
     pub(crate) samples: Option<Sheet>,
     pub(crate) contentions: Option<Sheet>,
     pub(crate) activities: Option<Sheet>,
+    /// How readings divide the time of samples, once all samples are rows; `None` without readings.
+    pub(crate) times: Option<Arc<SampleTimes>>,
     has_allocations: bool,
     prefix: Option<RowPrefix>,
     /// Sample of the current event's allocation, which the analysis reports before the pass sees
@@ -178,9 +180,11 @@ impl Convert for Marks {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
+    fn finish(self: Box<Self>, resolved: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
+        let mut shared = self.shared.lock();
+        shared.times = resolved.sample_times();
         if let Some((sheet, _)) = self.samples {
-            self.shared.lock().samples = Some(sheet);
+            shared.samples = Some(sheet);
         }
         Ok(())
     }
@@ -202,6 +206,7 @@ fn add_cpu_sample(sheet: &mut Sheet, sample: &Sample, model: &Model, prefix: Row
     row.count(sample.weight);
     row.stack(has_stack.then_some(sample.stack));
     row.flag(model.is_repaired(sample.stack));
+    row.ran(sample, thread);
     let bytes = row.end();
     sheet.end_row(bytes);
 }
