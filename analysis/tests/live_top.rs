@@ -4,7 +4,7 @@ use crate::common;
 
 use common::*;
 use nettrace_analysis::fact::SeenFact;
-use nettrace_analysis::live::{Live, LiveTop, TopCallee, TopSnapshot};
+use nettrace_analysis::live::{Live, LiveTop, ThreadNow, TopCallee, TopSnapshot};
 use nettrace_analysis::model::WaitFor;
 use nettrace_analysis::report::{ReportPass, Threads};
 use nettrace_analysis::{AnalysisOptions, TopNOptions};
@@ -193,15 +193,21 @@ fn a_thread_that_took_no_processor_time_ranks_behind_one_that_did_whatever_its_s
     let mut top = fed(60, [steps.clone(), steps].concat());
     assert_eq!(top.snapshot().methods[0].name.text, format!("{MAIN} → native call"));
     let now = top.now_ns();
-    top.report.set_threads(now, 0, [(11, "", 0), (12, "", 0)].into_iter());
+    let threads = |ran: u64| {
+        let thread = |(id, ran_ns)| ThreadNow { id, name: "", ran_ns, ready_ns: 0 };
+        [(11, 0), (12, ran)].into_iter().map(thread)
+    };
+    top.report.set_threads(now, 0, threads(0));
     assert!(!top.snapshot().header.is_by_processor_time);
-    top.report.set_threads(now + 1000, 900, [(11, "", 0), (12, "", 900)].into_iter());
+    top.report.set_threads(now + 1000, 900, threads(900));
     let snapshot = top.snapshot_at(now + 1000);
     assert!(snapshot.header.is_by_processor_time);
     let rows: Vec<_> =
         snapshot.methods.iter().map(|row| (&*row.name.text, row.self_samples)).collect();
     assert_eq!(rows, [(WORK, 2)]);
-    assert_eq!(snapshot.threads[0].thread_id, 12);
+    assert_eq!((snapshot.threads[0].thread_id, snapshot.threads[0].ran_ns), (12, Some(900)));
+    let time = snapshot.processor_time.unwrap();
+    assert_eq!((time.process_ns, time.measured_ns + time.estimated_ns), (Some(900), 900));
 }
 
 mod with_shared {

@@ -42,8 +42,8 @@ pub use discovery::{
 pub use notices::MetricsNotice;
 pub use thread_stacks::{HeldLock, SampledThread, ThreadStacks, ThreadStacksReport};
 pub use top::{
-    LiveTop, TopAllocation, TopCallee, TopCaller, TopContention, TopException, TopHeader,
-    TopMethod, TopRequest, TopSnapshot, TopThread, TopWait,
+    LiveTop, ThreadNow, TopAllocation, TopCallee, TopCaller, TopContention, TopException,
+    TopHeader, TopMethod, TopRequest, TopSnapshot, TopThread, TopWait,
 };
 pub use unseen_counters::UnseenCounter;
 pub use verdict::{SeenThread, verdicts};
@@ -125,6 +125,12 @@ impl<R: LiveReport> Live<R> {
         let moment = Moment::new(thread, nanos, true, self.model.path_form(thread), edge_type);
         let is_its = self.report.event(event, &moment, &mut self.model);
         self.events = self.events.saturating_add(u64::from(is_its));
+    }
+
+    /// Returns the time of a tick of the session's clock, in nanoseconds since the session's start;
+    /// `None` before the first event.
+    pub fn nanos_at(&self, ticks: u64) -> Option<i64> {
+        self.clock.and_then(|clock| clock.nanos_since_start(ticks))
     }
 
     /// Returns the state now.

@@ -8,9 +8,10 @@ use super::first_values::FirstValues;
 use super::metrics_apart::Sessions;
 use super::start::{self, Resume};
 use super::target::Reached;
+use super::thread_times::{self, ReadSession, Readings, ReadingsTo, ThreadTimes, ThreadsNow};
 use crate::failure::Failure;
 use crate::messages::Messages;
-use nettrace_analysis::live::{Live, LiveReport};
+use nettrace_analysis::live::{Live, LiveReport, ThreadNow};
 use nettrace_ipc::{Lost, SessionConfig};
 use nettrace_parser::{Event, Feed};
 use std::io;
@@ -36,6 +37,10 @@ pub(crate) struct LiveSession<R> {
     first_values: Arc<FirstValues>,
     /// Session of EventCounters, which may begin only after the first values of metrics.
     later: Option<SessionConfig>,
+    /// Times of the process's threads, and what reads them; `None` if nothing does.
+    times: Option<(ThreadsNow, Arc<Readings>)>,
+    /// Whether the session is known whose clock the readings have.
+    is_read: bool,
     end: SessionEnd,
 }
 
@@ -65,11 +70,18 @@ impl SessionEnd {
 }
 
 /// Passes events on to the view.
-struct Feeding<R>(Arc<Mutex<Live<R>>>);
+struct Feeding<R> {
+    live: Arc<Mutex<Live<R>>>,
+    /// What waits for the clock of the session, which comes with the first event.
+    readings: Option<Arc<Readings>>,
+}
 
 impl<R: LiveReport> Consumer for Feeding<R> {
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
-        lock(&self.0).event(event);
+        if let Some(readings) = self.readings.take() {
+            readings.take_header(event.session());
+        }
+        lock(&self.live).event(event);
         Ok(Next::Read)
     }
 }
@@ -89,6 +101,19 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         end: &EndRule,
         messages: &mut Messages<'_>,
     ) -> Result<Option<LiveSession<R>>, Failure> {
+        LiveSession::start_reading(process, config, resume, (report, None), end, messages)
+    }
+
+    /// Starts what [`LiveSession::start`] does, and reads the times of the process's threads while
+    /// the view lives, if the system has them.
+    pub(crate) fn start_reading(
+        process: &Reached,
+        config: SessionConfig,
+        resume: Resume,
+        (report, times): (R, Option<&ThreadTimes>),
+        end: &EndRule,
+        messages: &mut Messages<'_>,
+    ) -> Result<Option<LiveSession<R>>, Failure> {
         let mut view = LiveSession {
             label: process.label(),
             pid: process.pid,
@@ -104,6 +129,8 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
                 end.signals().first_values(),
             )),
             later: None,
+            times: None,
+            is_read: false,
             end: SessionEnd::default(),
         };
         let Some(sessions) = Sessions::for_process(process, &config, end)? else {
@@ -118,6 +145,9 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         {
             return Ok(None);
         }
+        // The request takes the runtime a tenth of a second, which has its samples.
+        let readings = times.and_then(|times| times.begin(view.pid_here));
+        view.times = readings.map(|readings| (ThreadsNow::default(), Arc::new(readings)));
         let is_fed = view.feed(process, sessions.main, resume, end, messages)?;
         view.later = sessions.counters;
         let waits_for_others = resume == Resume::No;
@@ -152,7 +182,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
     ) -> io::Result<Beside> {
         let state: Arc<Mutex<BesideState>> = Arc::default();
         let (own, runtime, end) = (Arc::clone(&state), process.runtime.clone(), end.clone());
-        let mut feeding = Feeding(Arc::clone(&self.live));
+        let mut feeding = Feeding { live: Arc::clone(&self.live), readings: None };
         let thread = std::thread::Builder::new().name("nettrace-view".to_owned());
         let thread = thread.spawn(move || {
             let session = match runtime.start(&config) {
@@ -191,11 +221,21 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
         end: &EndRule,
         messages: &mut Messages<'_>,
     ) -> Result<bool, Failure> {
+        let asked_ns = thread_times::now_ns();
         let session = start::start_view(process, config, resume, end, messages)?;
         let Some(session) = session else { return Ok(false) };
+        let answered_ns = thread_times::now_ns();
+        // Readings go with the first session after they have begun, which has the samples.
+        let readings = self.times.as_ref().filter(|_| !self.is_read).map(|(now, readings)| {
+            let (pid, to) = (session.peer_pid(), ReadingsTo::View(now.rows()));
+            readings.take_session(ReadSession { pid, asked_ns, answered_ns, to });
+            Arc::clone(readings)
+        });
+        self.is_read |= readings.is_some();
         let driver = Driver::new(session, Feed::in_time_order()).until(end);
         let driver = driver.with_first_values(&self.first_values);
-        let (handle, mut feeding) = (driver.handle(), Feeding(Arc::clone(&self.live)));
+        let handle = driver.handle();
+        let mut feeding = Feeding { live: Arc::clone(&self.live), readings };
         let thread = std::thread::Builder::new().name("nettrace-view".to_owned());
         let thread = Some(thread.spawn(move || driver.run(&mut feeding))?);
         self.sessions.push(Feeder { handle, thread });
@@ -205,6 +245,23 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
     /// Calls `look` with the view, which is locked meanwhile.
     pub(crate) fn with<T>(&self, look: impl FnOnce(&mut Live<R>) -> T) -> T {
         look(&mut lock(&self.live))
+    }
+
+    /// Passes each round of readings since the last call to `round`, with the view, which is locked
+    /// meanwhile: its time since the session's start in nanoseconds, the processor time of the
+    /// process, and all threads.
+    pub(crate) fn look_at_threads(
+        &mut self,
+        mut round: impl FnMut(&mut R, i64, u64, &[ThreadNow<'_>]),
+    ) {
+        let Some((now, _)) = &mut self.times else { return };
+        let live = &self.live;
+        now.look(|ticks, process_ns, threads| {
+            let mut live = lock(live);
+            if let Some(nanos) = live.nanos_at(ticks) {
+                round(&mut live.report, nanos, process_ns, threads);
+            }
+        });
     }
 
     /// Returns the number of events that the process could not send, so far.

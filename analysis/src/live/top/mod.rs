@@ -29,7 +29,7 @@ use crate::report::requests::OpenRequests;
 use crate::report::threadpool::is_starvation;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
-use processor_time::ProcessorTimes;
+use processor_time::{ProcessorTimes, UsedTime};
 use slice::{CountedEvent, EventSum, Slice};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -41,6 +41,8 @@ const SECOND_NS: i64 = 1_000_000_000;
 const MAX_SECONDS: u64 = 60;
 /// Default of the maximum number of rows of each list.
 const MAX_ROWS: usize = 200;
+/// Maximum number of threads that take samples.
+const MAX_SAMPLERS: usize = 8;
 /// Counters of System.Runtime that the header shows.
 const COUNTERS: [&str; 10] = [
     "cpu-usage",
@@ -54,6 +56,19 @@ const COUNTERS: [&str; 10] = [
     "threadpool-thread-count",
     "alloc-rate",
 ];
+
+/// Thread as the operating system reports it at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadNow<'n> {
+    /// OS id in the namespace of the process.
+    pub id: u64,
+    /// Name for sentences ([`TopSnapshot::verdicts`]).
+    pub name: &'n str,
+    /// Time on a processor since the thread's start, in nanoseconds.
+    pub ran_ns: u64,
+    /// Time since the thread's start in which it was ready and had no processor, in nanoseconds.
+    pub ready_ns: u64,
+}
 
 /// Live view of the last seconds of a process. [`Live`](super::Live) passes it the events of a
 /// session.
@@ -96,6 +111,8 @@ pub struct LiveTop {
     latest_counters: BTreeMap<&'static str, f64>,
     thread_times: ProcessorTimes,
     thread_names: BTreeMap<u64, String>,
+    /// OS ids of the threads that took samples.
+    samplers: Vec<u64>,
     /// Stack of the current event, innermost frame first.
     stack: Vec<u64>,
 }
@@ -118,6 +135,7 @@ impl Default for LiveTop {
             latest_counters: BTreeMap::new(),
             thread_times: ProcessorTimes::default(),
             thread_names: BTreeMap::new(),
+            samplers: Vec::new(),
             stack: Vec::new(),
         }
     }
@@ -152,26 +170,30 @@ impl LiveTop {
         self.names_mut().set_mappings(process, mappings);
     }
 
-    /// Sets names and processor times by the operating system. `of_process`: time of the process;
-    /// `threads`: id in the namespace of the process, name for sentences
-    /// ([`TopSnapshot::verdicts`]), and time. Times are in nanoseconds since the start of process
-    /// or thread. Call it about once a second.
+    /// Sets names and processor times by the operating system, as it told them at a time. Times are
+    /// in nanoseconds since the start of process or thread. Call it for each round of readings: a few
+    /// times a second.
     ///
     /// A thread is sampled as often while it waits as while it runs, and some waits look like
-    /// native code that computes. With these times, samples count as much as their thread can have
-    /// run ([`TopHeader::is_by_processor_time`]).
+    /// native code that computes. With these times, samples count as much as their thread ran, by
+    /// the rule of recordings with the times of their threads
+    /// ([`TopHeader::is_by_processor_time`]).
     pub fn set_threads<'n>(
         &mut self,
         now_ns: i64,
         of_process: u64,
-        threads: impl Iterator<Item = (u64, &'n str, u64)> + Clone,
+        threads: impl Iterator<Item = ThreadNow<'n>> + Clone,
     ) {
-        let times = threads.clone().map(|(id, _, time)| (id, time));
+        let times = threads
+            .clone()
+            .map(|thread| (thread.id, UsedTime { ran: thread.ran_ns, ready: thread.ready_ns }));
         if let Some(used) = self.thread_times.take(now_ns, of_process, times) {
             self.stack.clear();
-            self.add(now_ns, |slice, _| slice.used_times.add(&used));
+            // What was used since the last round belongs to the second with the middle between both.
+            let middle = now_ns.saturating_sub_unsigned(used.span / 2);
+            self.add(middle, |slice, _| slice.used_times.add(&used));
         }
-        self.thread_names = threads.map(|(id, name, _)| (id, name.to_owned())).collect();
+        self.thread_names = threads.map(|thread| (thread.id, thread.name.to_owned())).collect();
     }
 
     fn take_stack(&mut self, event: &Event<'_>) {
@@ -316,6 +338,10 @@ impl LiveReport for LiveTop {
                     && self.locks.is_waiting(at.thread, self.stack.iter().copied())
                 {
                     mode = Mode::Blocked;
+                }
+                let sampler = event.capture_thread();
+                if self.samplers.len() < MAX_SAMPLERS && !self.samplers.contains(&sampler) {
+                    self.samplers.push(sampler);
                 }
                 let id = event.thread_id().unwrap_or(0);
                 self.add(nanos, |slice, stack| slice.sample(id, stack, mode));

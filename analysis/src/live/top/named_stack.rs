@@ -1,8 +1,10 @@
 //! Stacks with names.
 
+use crate::model::thread_times::SampleClass;
 use crate::model::{
-    Frame, FrameKind, Innermost, InnermostCall, Leaf, Mode, NamesSoFar, Role, ThreadState,
-    WaitChain, WaitFor, is_calling, is_for_recording, mark_handler, state_of,
+    Frame, FrameCall, FrameKind, Innermost, InnermostCall, Leaf, Mode, NamesSoFar, Role,
+    ThreadState, WaitChain, WaitFor, is_calling, is_for_recording, mark_handler, running_of,
+    state_of,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -40,6 +42,20 @@ impl NamedStack {
     /// Returns the frames, innermost first, for an event that says nothing about the thread.
     pub(super) fn frames_of_event(&self) -> &[Arc<Frame>] {
         self.frames.get(usize::from(self.has_call)..).unwrap_or_default()
+    }
+
+    /// Returns the frames of a thread that ran in a method that waits, innermost first. If the wait
+    /// is known, the first frame says that the thread went to sleep or woke.
+    pub(super) fn waking_frames(&self) -> Vec<Arc<Frame>> {
+        let frames = self.frames_of_event();
+        let waking = frames.first().filter(|_| self.leaf.is_known_wait());
+        let waking = waking.map(|frame| Arc::new(frame.calling(FrameCall::Waking)));
+        waking.into_iter().chain(frames.iter().cloned()).collect()
+    }
+
+    /// Returns what a sample shows of its thread.
+    pub(super) fn class(&self, mode: Mode) -> SampleClass {
+        SampleClass::new(running_of(mode, self.leaf), self.leaf.is_untold)
     }
 
     pub(super) fn state(&self, mode: Mode) -> ThreadState {

@@ -2,6 +2,7 @@
 
 use crate::fact::Verdicts;
 use crate::model::{Frame, WaitFor};
+use crate::report::ProcessorTime;
 use std::sync::Arc;
 
 /// State of the last seconds of a running process.
@@ -21,6 +22,10 @@ pub struct TopSnapshot {
     pub verdicts: Verdicts,
     /// Sums of the window.
     pub header: TopHeader,
+    /// Processor time of the process in the window, and how it is divided among samples; `None`
+    /// without the times of its threads ([`LiveTop::set_threads`](super::LiveTop::set_threads)).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub processor_time: Option<ProcessorTime>,
     /// Methods of threads that were running or in native code, most self samples first.
     pub methods: Vec<TopMethod>,
     /// Threads that ran most first.
@@ -52,8 +57,9 @@ pub struct TopHeader {
     /// ([`LiveTop::set_threads`](super::LiveTop::set_threads)). Otherwise code that waits in native
     /// calls may rank like code that runs.
     pub is_by_processor_time: bool,
-    /// Whether the runtime does not tell managed from native code in its samples. What is no known
-    /// wait and no known native call then counts as managed code.
+    /// Whether the runtime does not tell managed from native code in its samples, and the operating
+    /// system does not tell what threads ran. What is no known wait and no known native call then
+    /// counts as managed code.
     pub is_untold: bool,
     /// Percentage of the time in which all threads were suspended for a collection. Without events
     /// of collections it comes from the counter `total-pause-time-by-gc`, or from `time-in-gc`,
@@ -125,6 +131,13 @@ pub struct TopThread {
     pub waiting_samples: u64,
     /// Percentage of the samples of all threads that were not waiting.
     pub percent: f64,
+    /// Processor time in the window, in nanoseconds; `None` if it is not known.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub ran_ns: Option<u64>,
+    /// Time in which the thread was ready and had no processor, in nanoseconds; `None` if it is not
+    /// known.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub ready_ns: Option<u64>,
     /// Methods by self samples. Percentages are of the thread's samples in which it was not
     /// waiting.
     pub methods: Vec<TopMethod>,

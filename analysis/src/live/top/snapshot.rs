@@ -2,18 +2,20 @@
 
 use super::methods::samples;
 use super::named_stack::{NamedStack, Namer};
-use super::processor_time::{Seen, UsedTimes};
+use super::processor_time::{RanTimes, SampleWeights, Seen, UsedTimes};
 use super::rows::{
     TopAllocation, TopContention, TopException, TopHeader, TopRequest, TopSnapshot, TopThread,
     TopWait,
 };
 use super::slice::{CountedEvent, EventSum, Slice};
-use super::window::{ThreadMethods, Window, WindowWaits};
+use super::window::{ThreadMethods, Window, WindowWaits, class_counts};
 use super::{LiveTop, SECOND_NS};
 use crate::document::{SCHEMA, percent};
 use crate::fact::Verdicts;
 use crate::live::verdict::{SeenThread, verdicts};
+use crate::model::thread_times::EVENT_PIPE_THREAD;
 use crate::model::{Mode, NamesSoFar, RunningCandidates, RuntimeVersion, ThreadState, rounded};
+use crate::report::ProcessorTime;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
@@ -44,7 +46,13 @@ impl LiveTop {
             window_ns,
             verdicts: self.verdicts(&window),
             header: self.header(&window, window_ns),
-            threads: thread_rows(window.threads, window.methods.weight(), self.rows),
+            processor_time: window.has_times.then(|| processor_time(&window)),
+            threads: thread_rows(
+                window.threads,
+                Some(&window.used).filter(|_| window.has_times),
+                window.methods.weight(),
+                self.rows,
+            ),
             methods: window.methods.rows(self.rows),
             ..TopSnapshot::default()
         };
@@ -85,13 +93,25 @@ impl LiveTop {
             window.pause_ns = window.pause_ns.saturating_add(slice.gc_pause_ns);
             window.collections = window.collections.saturating_add(slice.collections);
             window.starvations = window.starvations.saturating_add(slice.starvations);
-            window.used.add(&slice.used_times);
             window.count_states(slice, stacks);
             window.count_labels(slice, stacks);
         }
-        window.set_weights();
-        for (slice, stacks) in &slices {
-            window.weigh(slice, stacks);
+        let counts: Vec<_> = slices.iter().map(|it| class_counts(it.0, &it.1)).collect();
+        for ((slice, _), counts) in slices.iter().zip(&counts) {
+            window.add_times(counts, &slice.used_times);
+        }
+        let is_recording = |thread: u64| self.is_recording(thread);
+        let of_window = window
+            .has_times
+            .then(|| SampleWeights::new(&window.counts, &window.used, is_recording));
+        for ((slice, stacks), counts) in slices.iter().zip(&counts) {
+            // A second without a reading is divided like the window.
+            let has_own = window.has_times && slice.used_times.span > 0;
+            let own = has_own.then(|| SampleWeights::new(counts, &slice.used_times, is_recording));
+            if let Some(own) = &own {
+                window.ran.add(&own.ran);
+            }
+            window.weigh(slice, stacks, own.as_ref().or(of_window.as_ref()));
         }
         // The newest second is not complete, so the one before is looked at.
         let latest = slices.iter().nth_back(1).or_else(|| slices.last());
@@ -99,6 +119,12 @@ impl LiveTop {
             window.look_at_threads(slice, stacks);
         }
         window
+    }
+
+    /// Returns whether a thread exists only for the recording.
+    fn is_recording(&self, thread: u64) -> bool {
+        let name = self.thread_names.get(&thread);
+        self.samplers.contains(&thread) || name.is_some_and(|name| name == EVENT_PIPE_THREAD)
     }
 
     fn verdicts(&self, window: &Window) -> Verdicts {
@@ -112,8 +138,8 @@ impl LiveTop {
             let mut seen = SeenThread::new(name, look.state, &look.frames);
             seen.waits_for = look.waits_for;
             let used = of_threads.get(thread).filter(|_| window.has_times);
-            seen.used = used.map(|used| *used as f64 / (*span).max(1) as f64);
-            seen.is_untold = window.is_untold;
+            seen.used = used.map(|used| used.ran as f64 / (*span).max(1) as f64);
+            seen.is_untold = window.is_untold && !window.has_times;
             // Where managed code is not told from native code, either may be a wait.
             let may_wait = match window.is_untold {
                 true => look.state != ThreadState::Waiting,
@@ -137,7 +163,7 @@ impl LiveTop {
             running_samples: samples(window.methods.weight()),
             threads: window.threads.len() as u64,
             is_by_processor_time: window.has_times,
-            is_untold: window.is_untold,
+            is_untold: window.is_untold && !window.has_times,
             gc_percent: match window.collections {
                 // The counter is in milliseconds per second; .NET 8 and later have it.
                 0 => counter("total-pause-time-by-gc").map(|paused| paused / 10.0),
@@ -252,8 +278,23 @@ impl TopSnapshot {
     }
 }
 
+/// Returns how the times of threads are divided among the samples of a window that has times.
+fn processor_time(window: &Window) -> ProcessorTime {
+    let RanTimes { measured, estimated, unsampled, recording, ready } = window.ran;
+    ProcessorTime {
+        process_ns: Some(window.used.of_process),
+        // Time without samples is measured, as in reports of recordings.
+        measured_ns: measured.saturating_add(unsampled),
+        estimated_ns: estimated,
+        unsampled_ns: unsampled,
+        recording_ns: recording,
+        ready_ns: ready,
+    }
+}
+
 fn thread_rows(
     threads: BTreeMap<u64, ThreadMethods>,
+    used: Option<&UsedTimes>,
     running: u64,
     limit: usize,
 ) -> Vec<TopThread> {
@@ -261,8 +302,11 @@ fn thread_rows(
         .into_iter()
         .map(|(thread_id, sums)| {
             let Seen { managed, native, waiting } = sums.seen;
+            let used = used.and_then(|used| used.of_threads.get(&thread_id));
             TopThread {
                 thread_id,
+                ran_ns: used.map(|used| used.ran),
+                ready_ns: used.map(|used| used.ready),
                 samples: managed.saturating_add(native).saturating_add(waiting),
                 managed_samples: managed,
                 native_samples: native,

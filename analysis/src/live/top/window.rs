@@ -2,8 +2,9 @@
 
 use super::methods::MethodSums;
 use super::named_stack::NamedStack;
-use super::processor_time::{SampleWeights, Seen, UsedTimes};
+use super::processor_time::{ClassCounts, RanTimes, SampleWeights, Seen, UsedTimes};
 use super::slice::{CountedEvent, EventSum, Slice};
+use crate::model::thread_times::SampleClass;
 use crate::model::{Frame, Mode, NameOptions, ThreadState, WaitFor, type_text};
 use crate::report::increase;
 use std::cmp::Reverse;
@@ -26,6 +27,10 @@ pub(super) struct Window {
     /// Processor times, as far as they are known.
     pub(super) used: UsedTimes,
     pub(super) has_times: bool,
+    /// Numbers of samples by class.
+    pub(super) counts: ClassCounts,
+    /// Time that threads ran in the seconds that have times.
+    pub(super) ran: RanTimes,
     pub(super) left_out: u64,
     pub(super) nameless_methods: u64,
     /// Whether the sampler of the process does not tell managed from native code.
@@ -96,45 +101,39 @@ impl Window {
         }
     }
 
-    /// Sets the weights of each thread's samples by its processor time.
-    pub(super) fn set_weights(&mut self) {
-        let UsedTimes { of_threads, of_others, span } = &self.used;
+    /// Adds the numbers of samples of a second, and the times that threads used in it.
+    pub(super) fn add_times(&mut self, counts: &ClassCounts, used: &UsedTimes) {
+        self.used.add(used);
+        for (thread, counts) in counts {
+            let sums = self.counts.entry(*thread).or_default();
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| increase(sum, *count));
+        }
         // Times without any sampled thread belong to another process.
-        self.has_times =
-            *span > 0 && self.threads.keys().any(|thread| of_threads.contains_key(thread));
-        if !self.has_times {
-            return;
-        }
-        // Number of the sampler's rounds: a thread that exists all the time has a sample in each.
-        let rounds = self.threads.values().map(|sums| sums.seen.all()).max().unwrap_or(0);
-        let mut others = Seen::default();
-        for (thread, sums) in &mut self.threads {
-            match of_threads.get(thread) {
-                Some(used) => sums.weights = SampleWeights::new(sums.seen, rounds, *used, *span),
-                None => others.add(sums.seen),
-            }
-        }
-        let weights = SampleWeights::new(others, rounds, *of_others, *span);
-        let ended = self.threads.iter_mut().filter(|(thread, _)| !of_threads.contains_key(thread));
-        ended.for_each(|(_, sums)| sums.weights = weights);
+        let is_sampled = |thread: &u64| self.used.of_threads.contains_key(thread);
+        self.has_times = self.used.span > 0 && self.counts.keys().any(is_sampled);
     }
 
     /// Adds the samples of a second to the methods, with the weights of their threads.
-    pub(super) fn weigh(&mut self, slice: &Slice, stacks: &[NamedStack]) {
+    pub(super) fn weigh(
+        &mut self,
+        slice: &Slice,
+        stacks: &[NamedStack],
+        weights: Option<&SampleWeights>,
+    ) {
         for ((thread, stack, mode), count) in &slice.samples {
             let (Some(stack), Some(sums)) =
                 (stacks.get(*stack as usize), self.threads.get_mut(thread))
             else {
                 continue;
             };
-            let weight = match stack.state(*mode) {
-                ThreadState::Managed | ThreadState::TakingLock => sums.weights.managed,
-                ThreadState::Native => sums.weights.native,
-                ThreadState::Waiting | ThreadState::Ready => continue,
-            };
+            let weights =
+                weights.map_or(SampleWeights::UNKNOWN, |weights| weights.of_thread(*thread));
+            let class = stack.class(*mode);
+            let weight = weights.get(class as usize).copied().unwrap_or(0);
             let weight = count.saturating_mul(weight);
             if weight > 0 {
-                let frames = stack.frames(*mode);
+                let waking = (class == SampleClass::Waits).then(|| stack.waking_frames());
+                let frames = waking.as_deref().unwrap_or_else(|| stack.frames(*mode));
                 self.methods.add(frames, weight);
                 sums.methods.add(frames, weight);
             }
@@ -157,18 +156,24 @@ impl Window {
     }
 }
 
-/// Samples of a thread, their weights, and its methods.
+/// Samples of a thread, and its methods.
+#[derive(Default)]
 pub(super) struct ThreadMethods {
     pub(super) seen: Seen,
-    weights: SampleWeights,
     pub(super) methods: MethodSums,
 }
 
-impl Default for ThreadMethods {
-    fn default() -> ThreadMethods {
-        let (seen, weights) = (Seen::default(), SampleWeights::UNKNOWN);
-        ThreadMethods { seen, weights, methods: MethodSums::default() }
+/// Returns the numbers of samples of a second by class.
+pub(super) fn class_counts(slice: &Slice, stacks: &[NamedStack]) -> ClassCounts {
+    let mut counts = ClassCounts::new();
+    for ((thread, stack, mode), count) in &slice.samples {
+        let Some(stack) = stacks.get(*stack as usize) else { continue };
+        let of_thread = counts.entry(*thread).or_default();
+        if let Some(sum) = of_thread.get_mut(stack.class(*mode) as usize) {
+            increase(sum, *count);
+        }
     }
+    counts
 }
 
 /// Returns the shown text of a label. A wait for a lock is shown by the place that takes the lock.

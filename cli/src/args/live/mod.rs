@@ -7,7 +7,7 @@ mod process;
 mod stack;
 mod top;
 
-pub(crate) use collect::{BufferingMode, CollectArgs};
+pub(crate) use collect::{BufferingMode, CollectArgs, ThreadTimesArg};
 pub(crate) use counters::{CountersArgs, LiveCounterFormat};
 pub(crate) use discover::DiscoverArgs;
 pub(crate) use process::{AskArgs, DumpChoice, PerfMapChoice, ProcessArgs, ProcessRequest};

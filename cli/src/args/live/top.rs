@@ -1,6 +1,6 @@
 //! The command line of `nettrace top`.
 
-use super::{TalkArgs, TargetArgs};
+use super::{TalkArgs, TargetArgs, ThreadTimesArg};
 use crate::args::amount::Span;
 use clap::{Args, ValueEnum};
 
@@ -48,6 +48,11 @@ pub(crate) struct TopArgs {
     /// Stop after this time: 90s, 5min, or dd:hh:mm:ss
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Span>,
+
+    /// How often to read the processor time of each thread, by which samples count (Linux); rarer
+    /// while it costs more than 0.5 % of a processor; off for never
+    #[arg(long, value_name = "TIME|off", default_value = "50ms")]
+    pub(crate) thread_times: ThreadTimesArg,
 
     /// Memory that the process may use for events not yet sent, in MB
     #[arg(long, value_name = "MB", default_value = "256")]

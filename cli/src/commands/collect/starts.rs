@@ -12,7 +12,7 @@ use crate::live::sink::Sink;
 use crate::live::start;
 use crate::live::stdout_queue::StdoutQueue;
 use crate::live::target::Reached;
-use crate::live::thread_times::{self, ReadSession, Readings, ThreadTimes};
+use crate::live::thread_times::{self, ReadSession, Readings, ReadingsTo, ThreadTimes};
 use nettrace_ipc::{Arrival, Error, Runtime, Session, SessionConfig, Startup};
 use std::io;
 use std::path::PathBuf;
@@ -306,8 +306,8 @@ fn start_session(
     });
     if let (Some(readings), Some(path)) = (&readings, &path) {
         let (asked_ns, answered_ns) = between_ns;
-        let (pid, path) = (session.peer_pid(), path.clone());
-        readings.take_session(ReadSession { pid, asked_ns, answered_ns, path });
+        let (pid, to) = (session.peer_pid(), ReadingsTo::Recording(path.clone()));
+        readings.take_session(ReadSession { pid, asked_ns, answered_ns, to });
     }
     let stream = Stream { session, path, sink, providers, readings, is_attached };
     let first_values = Arc::new(first_values);

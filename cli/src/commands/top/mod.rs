@@ -11,15 +11,16 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json_text;
-use crate::live::cost::{self, Cost, Meter};
+use crate::live::cost::{Cost, Meter};
 use crate::live::driver::Received;
 use crate::live::end_rule::{EndRule, SIGNAL_CHECK};
 use crate::live::live_session::{Beside, LiveSession};
 use crate::live::mappings;
 use crate::live::method_names;
-use crate::live::os_threads::{self, OsThreads};
+use crate::live::os_threads;
 use crate::live::start::Resume;
 use crate::live::target::Reached;
+use crate::live::thread_times::ThreadTimes;
 use crate::screen::{Pressed, Screen, TerminalInput, Theme};
 use crate::units;
 use board::TopBoard;
@@ -29,8 +30,6 @@ use state::TopState;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// Interval at which processor times of threads are read, which weigh the samples.
-const THREADS_INTERVAL: Duration = Duration::from_millis(500);
 /// Time to wait for a key before signals and the clock are checked; minimum time between lines.
 const KEY_WAIT: Duration = Duration::from_millis(100);
 /// Interval at which the memory mappings of the process are read.
@@ -68,9 +67,6 @@ struct Watching<'w> {
     /// Reason why the view's additional session could not be started.
     trouble: Option<String>,
     meter: Meter,
-    /// Latest list of the process's threads.
-    threads: Option<OsThreads>,
-    threads_seen: Option<Instant>,
     /// Time at which the memory mappings were last read.
     mapped: Option<Instant>,
     end: EndRule,
@@ -107,7 +103,9 @@ impl<'w> Watching<'w> {
         let rows = if shows_screen(args, context) { MAX_SCREEN_ROWS } else { args.number };
         let top = LiveTop::default().window(args.window.0).rows(rows);
         let messages = &mut context.messages;
-        let session = LiveSession::start(reached, config, Resume::Yes, top, end, messages)?;
+        let times = args.thread_times.interval().map(ThreadTimes::new);
+        let top = (top, times.as_ref());
+        let session = LiveSession::start_reading(reached, config, Resume::Yes, top, end, messages)?;
         let Some(session) = session else { return Ok(None) };
         // The session itself reports methods that are loaded later.
         let learnt = method_names::rundown(reached, args.buffersize, end, |event| {
@@ -127,8 +125,6 @@ impl<'w> Watching<'w> {
             earlier: Received::default(),
             trouble: None,
             meter,
-            threads: None,
-            threads_seen: None,
             mapped: None,
             end: end.clone(),
             start: Instant::now(),
@@ -172,22 +168,11 @@ impl<'w> Watching<'w> {
         }
     }
 
-    /// Reads the processor times of the threads every [`THREADS_INTERVAL`].
+    /// Takes the readings of the threads, which weigh the samples.
     fn look_at_threads(&mut self) {
-        let Some(pid) = self.session.pid_here else { return };
-        if self.threads_seen.is_some_and(|seen| seen.elapsed() < THREADS_INTERVAL) {
-            return;
-        }
-        self.threads_seen = Some(Instant::now());
-        self.threads = os_threads::list(pid).ok();
-        if let (Some(threads), Some(process)) = (&self.threads, cost::cpu_ns(pid)) {
-            self.session.with(|live| {
-                let now = live.now_ns();
-                let threads =
-                    threads.iter().map(|(id, thread)| (*id, &*thread.name, thread.cpu_ns));
-                live.report.set_threads(now, process, threads);
-            });
-        }
+        self.session.look_at_threads(|top, now_ns, process_ns, threads| {
+            top.set_threads(now_ns, process_ns, threads.iter().copied());
+        });
     }
 
     fn run(mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -236,7 +221,8 @@ impl<'w> Watching<'w> {
     fn look(&mut self) -> TopState {
         self.look_at_threads();
         let received = self.received();
-        let cost = self.meter.look_at_events(received.events, self.threads.as_ref());
+        let threads = self.session.pid_here.and_then(|pid| os_threads::list(pid).ok());
+        let cost = self.meter.look_at_events(received.events, threads.as_ref());
         let is_time = self.mapped.is_none_or(|mapped| mapped.elapsed() >= MAPPINGS_INTERVAL);
         if let Some(pid) = self.session.pid_here.filter(|_| is_time) {
             self.mapped = Some(Instant::now());

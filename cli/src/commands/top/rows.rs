@@ -15,6 +15,9 @@ use unicode_width::UnicodeWidthStr;
 /// Minimum nanoseconds of a window in which the times of threads were certainly read twice.
 const MIN_TIMED_WINDOW_NS: u64 = 2_000_000_000;
 
+/// Minimum time in which threads were ready and had no processor that is shown, in percent of one.
+const MIN_READY_PERCENT: f64 = 10.0;
+
 /// Row of a list: numbers, and the thing that they are about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TopRow {
@@ -134,6 +137,13 @@ pub(super) fn header(seen: &TopState) -> Vec<Sum> {
             full: format!("CPU {} % of {unit}", decimal(cpu)),
             short: format!("CPU {} %", brief(cpu)),
         });
+    }
+    if let Some(time) = &seen.snapshot.processor_time {
+        let percent = time.ready_ns as f64 * 100.0 / seen.snapshot.window_ns.max(1) as f64;
+        if percent >= MIN_READY_PERCENT {
+            let value = format!("{} %", decimal(percent));
+            sums.push(Sum::new("ready without a processor", "ready", value));
+        }
     }
     sums.push(Sum::new("GC", "GC", format!("{} %", decimal(header.gc_percent))));
     sums.push(Sum::new("alloc", "alloc", format!("{}/s", size(header.allocated_bytes_per_s))));

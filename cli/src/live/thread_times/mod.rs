@@ -2,7 +2,7 @@
 //! each, as a second stream behind the end mark of the first (`docs/thread-times.md`).
 //!
 //! One thread reads all processes that are recorded ([`reader`]), each in rounds ([`process`]), and
-//! writes the rows beside the recording ([`clock_file`]). Nothing that cannot be read fails or
+//! writes the rows beside the recording ([`clock_file`]), or gives them to a view ([`view`]). Nothing that cannot be read fails or
 //! delays a recording. Only Linux has readings; a second stream of other systems only says how the
 //! recording ended.
 
@@ -24,10 +24,12 @@ pub(crate) mod rows;
 mod stream;
 #[cfg(target_os = "linux")]
 mod system;
+mod view;
 
 pub(crate) use clock_file::{ClockFile, EndedClockFile};
 #[cfg(target_os = "linux")]
 pub(crate) use system::now_ns;
+pub(crate) use view::{ThreadsNow, ViewRows};
 
 use crate::units;
 use nettrace_parser::Trace;
@@ -46,8 +48,16 @@ pub(crate) struct ReadSession {
     pub(crate) asked_ns: u64,
     /// Time after it was answered.
     pub(crate) answered_ns: u64,
-    /// Path of the recording.
-    pub(crate) path: PathBuf,
+    pub(crate) to: ReadingsTo,
+}
+
+/// Where readings go.
+#[derive(Debug)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has readings"))]
+pub(crate) enum ReadingsTo {
+    /// To a file beside the recording with this path.
+    Recording(PathBuf),
+    View(ViewRows),
 }
 
 /// Result of the readings of a recording.

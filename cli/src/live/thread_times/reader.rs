@@ -5,7 +5,7 @@ use super::pace::Pace;
 use super::process::{KeptFiles, Presence, ProcessReader};
 use super::rows::{HowEnded, ReadingCost, Row};
 use super::system::{Machine, System, own_cpu_ns};
-use super::{EndedReadings, ReadSession, ReadingSummary};
+use super::{EndedReadings, ReadSession, ReadingSummary, ReadingsTo, ViewRows};
 use nettrace_parser::Trace;
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -55,12 +55,20 @@ struct ReadTarget {
     fault: Option<String>,
     /// Rows that wait for the header of the first stream.
     held: Vec<Row>,
-    file: Option<ClockFile>,
+    /// Where rows go, once the clock of the first stream is known.
+    sink: Option<RowSink>,
     cost: ReadingCost,
     named_at: Instant,
     grouped_at: Option<Instant>,
     /// Time until which the exit of the process is waited for, and who waits.
     closing: Option<(Instant, Sender<EndedReadings>)>,
+}
+
+/// Where the rows of a recording go.
+#[derive(Debug)]
+enum RowSink {
+    File(Box<ClockFile>),
+    View(ViewRows),
 }
 
 /// State of the thread.
@@ -240,7 +248,7 @@ impl Reader {
         if targets.iter().any(|target| target.process.is_some()) {
             self.pace.add(cost_ns);
         }
-        if targets.iter().any(|target| target.file.is_some()) {
+        if targets.iter().any(|target| target.sink.is_some()) {
             let mut summary = self.summary.lock().unwrap_or_else(PoisonError::into_inner);
             summary.rounds += 1;
             summary.elapsed += self.pace.interval();
@@ -270,7 +278,7 @@ impl Reader {
         target.take(&mut self.rows);
         if is_named {
             target.named_at = now;
-            if let Some(file) = &mut target.file {
+            if let Some(RowSink::File(file)) = &mut target.sink {
                 file.flush();
             }
         }
@@ -293,7 +301,7 @@ impl ReadTarget {
             presence: Presence::Running,
             fault: None,
             held: Vec::new(),
-            file: None,
+            sink: None,
             cost: ReadingCost::default(),
             named_at: Instant::now(),
             grouped_at: None,
@@ -307,8 +315,9 @@ impl ReadTarget {
 
     /// Takes the rows of a round.
     fn take(&mut self, rows: &mut Vec<Row>) {
-        match &mut self.file {
-            Some(file) => rows.drain(..).for_each(|row| file.push(&row)),
+        match &mut self.sink {
+            Some(RowSink::File(file)) => rows.drain(..).for_each(|row| file.push(&row)),
+            Some(RowSink::View(view)) => view.add(rows),
             None if self.fault.is_none() => {
                 self.held.append(rows);
                 if self.held.len() > MAX_HELD_ROWS {
@@ -320,7 +329,7 @@ impl ReadTarget {
         rows.clear();
     }
 
-    /// Begins the file, if the clock of the first stream is that of the readings.
+    /// Begins to pass rows on, if the clock of the first stream is that of the readings.
     fn begin(&mut self, trace: &Trace) {
         let Some(session) = self.session.as_ref().filter(|_| self.fault.is_none()) else { return };
         let is_inside = u64::try_from(trace.sync_ticks)
@@ -329,11 +338,19 @@ impl ReadTarget {
             self.give_up("its clock is not the one of this system".to_owned());
             return;
         }
-        match ClockFile::create(&session.path, trace) {
+        let path = match &session.to {
+            ReadingsTo::View(view) => {
+                view.add(&mut self.held);
+                self.sink = Some(RowSink::View(view.clone()));
+                return;
+            }
+            ReadingsTo::Recording(path) => path,
+        };
+        match ClockFile::create(path, trace) {
             Ok(mut file) => {
                 self.held.drain(..).for_each(|row| file.push(&row));
                 file.flush();
-                self.file = Some(file);
+                self.sink = Some(RowSink::File(Box::new(file)));
             }
             Err(error) => self.give_up(format!("their file cannot be written: {error}")),
         }
@@ -348,7 +365,11 @@ impl ReadTarget {
     fn end(self) {
         let Some((_, reply)) = self.closing else { return };
         let how = self.process.as_ref().map_or(HowEnded::Unknown, ProcessReader::end);
-        let ended = EndedReadings { file: self.file, fault: self.fault, cost: self.cost, how };
+        let file = match self.sink {
+            Some(RowSink::File(file)) => Some(*file),
+            Some(RowSink::View(_)) | None => None,
+        };
+        let ended = EndedReadings { file, fault: self.fault, cost: self.cost, how };
         // Fails if the recording has waited too long, and goes on without.
         drop(reply.send(ended));
     }
