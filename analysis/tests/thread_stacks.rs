@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::*;
-use nettrace_analysis::live::{ThreadStacks, ThreadStacksReport};
+use nettrace_analysis::live::{ThreadNow, ThreadStacks, ThreadStacksReport};
 use nettrace_analysis::model::WaitFor;
 use nettrace_analysis::{NameOptions, ThreadState};
 use nettrace_parser::Reader;
@@ -131,4 +131,39 @@ fn the_version_of_the_runtime_says_that_states_are_not_those_of_the_sampler() {
         assert!(!threads.is_empty(), "{name}");
         assert!(threads.iter().all(|thread| thread.is_untold == is_untold), "{name}");
     }
+}
+
+#[test]
+fn readings_around_a_sample_tell_what_a_thread_in_a_native_call_did() {
+    let mut stacks = ThreadStacks::default();
+    let call = |thread| at(thread, &[0x5010, 0x1010]);
+    let round = |stacks: &mut ThreadStacks, ticks, [ran, ready]: [u64; 2]| {
+        let threads = [(11, ran, ready), (12, 0, 0)].into_iter();
+        let now = |(id, ran_ns, ready_ns)| ThreadNow { id, name: "", ran_ns, ready_ns };
+        stacks.set_threads(ticks, threads.map(now));
+    };
+    let start = u64::try_from(session(Vec::new()).trace.sync_ticks).unwrap();
+    // Each session has its samples within the first hundred ticks after its start.
+    for times in [[100, 0], [50, 0], [0, 100], [0, 0]] {
+        round(&mut stacks, start, [0, 0]);
+        feed(&mut stacks, vec![call(0), call(1)]);
+        stacks.count_stacks();
+        round(&mut stacks, start + 100, times);
+        stacks.begin_session();
+    }
+    feed(&mut stacks, names());
+    let rows = finish(stacks).threads;
+    let mut states: Vec<_> = rows
+        .iter()
+        .map(|row| (row.thread_id, row.state.name(), row.is_measured, row.count))
+        .collect();
+    states.sort_unstable();
+    let expected = [
+        (11, "native", false, 1),
+        (11, "native", true, 1),
+        (11, "ready", true, 1),
+        (11, "waiting", true, 1),
+        (12, "waiting", true, 4),
+    ];
+    assert_eq!(states, expected);
 }

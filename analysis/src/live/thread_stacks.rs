@@ -7,8 +7,10 @@
 //!
 //! Names come with the rundown at the end of a session, so they are resolved last.
 
+use super::top::ThreadNow;
 use crate::document::SCHEMA;
 use crate::model::intervals::LockWaits;
+use crate::model::thread_times::{Elapsed, ReadState, SampleClass};
 use crate::model::{
     Filter, Folding, Frame, MemoryMap, Mode, Model, NameOptions, Profile, Resolved, SessionSpan,
     StackHandle, ThreadHandle, ThreadState, WaitFor,
@@ -60,6 +62,8 @@ pub struct ThreadStacks {
     session: u64,
     /// Whether the stacks of the session have been counted; later samples are ignored.
     is_counted: bool,
+    /// Latest readings of the threads: time in ticks, and each thread by OS id.
+    read: (u64, BTreeMap<u64, Elapsed>),
 }
 
 /// Samples of a thread.
@@ -72,8 +76,27 @@ struct KnownThread {
     session: u64,
     /// Whether the latest complete round has a sample of the thread.
     is_newest: bool,
-    /// Latest stacks of sessions, with the number of sessions.
-    counts: BTreeMap<(StackHandle, Mode), u64>,
+    /// Time of the latest sample, in ticks.
+    ticks: u64,
+    /// What the readings around the latest sample say, once they are known.
+    read: ReadState,
+    /// Latest stacks of sessions that have ended, with the number of sessions.
+    counts: BTreeMap<(StackHandle, Mode, ReadState), u64>,
+    /// Whether the latest stack is to be counted once the readings around it are known.
+    is_waiting_for_times: bool,
+}
+
+impl KnownThread {
+    /// Counts the latest stack of a session.
+    fn count(&mut self) {
+        if !std::mem::take(&mut self.is_waiting_for_times) {
+            return;
+        }
+        let key = (self.stack, self.mode, self.read);
+        if self.counts.len() < MAX_STACKS || self.counts.contains_key(&key) {
+            increase(self.counts.entry(key).or_default(), 1);
+        }
+    }
 }
 
 /// Lock that a thread waits for, as the start of the wait reports it.
@@ -125,6 +148,10 @@ pub struct SampledThread {
     /// Whether the runtime does not tell managed from native code in its samples, so that `managed`
     /// only means that neither a wait nor a native call is known.
     pub is_untold: bool,
+    /// Whether `state` follows from readings of the thread around the sample, where the stack does
+    /// not tell ([`ThreadStacks::set_threads`]).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_false"))]
+    pub is_measured: bool,
     /// Kind of thing that the thread waits for; `None` unless the state is `waiting`.
     pub waits_for: Option<WaitFor>,
     /// Lock that the thread waits for; `None` if the wait began before the session.
@@ -144,6 +171,7 @@ impl ThreadStacks {
     /// Begins another session with the process, which takes stacks once more. Its events come from
     /// now on.
     pub fn begin_session(&mut self) {
+        self.threads.values_mut().for_each(KnownThread::count);
         self.is_counted = false;
         self.clock = None;
         self.locks = LockWaits::default();
@@ -194,9 +222,13 @@ impl ThreadStacks {
             lock: None,
             session: 0,
             is_newest: true,
+            ticks: 0,
+            read: ReadState::Unknown,
             counts: BTreeMap::new(),
+            is_waiting_for_times: false,
         });
         (seen.stack, seen.mode, seen.session) = (stack, mode, session);
+        (seen.ticks, seen.read) = (event.timestamp_ticks(), ReadState::Unknown);
     }
 
     /// Notes that a round is complete. A thread without a sample in it has ended, or has no managed
@@ -246,9 +278,28 @@ impl ThreadStacks {
         }
         // A thread without a sample in this session does not have its latest stack any more.
         for seen in self.threads.values_mut().filter(|seen| seen.session == self.session) {
-            let key = (seen.stack, seen.mode);
-            if seen.counts.len() < MAX_STACKS || seen.counts.contains_key(&key) {
-                increase(seen.counts.entry(key).or_default(), 1);
+            seen.is_waiting_for_times = true;
+        }
+    }
+
+    /// Sets what the operating system says of all threads at a time, in ticks of the sessions. Call
+    /// it for each round of readings, in time order. Then a thread whose stack does not tell whether
+    /// it ran has the state that the readings before and after its sample show, if it is one.
+    pub fn set_threads<'n>(&mut self, ticks: u64, threads: impl Iterator<Item = ThreadNow<'n>>) {
+        let now = |thread: ThreadNow<'_>| {
+            let ThreadNow { id, ran_ns: ran, ready_ns: ready, .. } = thread;
+            (id, Elapsed { nanos: ticks, ran, ready })
+        };
+        let threads: BTreeMap<u64, Elapsed> = threads.map(now).collect();
+        let (since, before) = std::mem::replace(&mut self.read, (ticks, threads));
+        for (handle, seen) in &mut self.threads {
+            if seen.read != ReadState::Unknown || !(since..ticks).contains(&seen.ticks) {
+                continue;
+            }
+            let id = self.model.thread(*handle).and_then(|thread| thread.os_thread_id);
+            let both = id.and_then(|id| Some((before.get(&id)?, self.read.1.get(&id)?)));
+            if let Some((before, now)) = both {
+                seen.read = now.since(*before).state();
             }
         }
     }
@@ -269,6 +320,7 @@ impl ThreadStacks {
 
     /// Resolves names and returns the report.
     pub fn finish(mut self, names: NameOptions) -> ThreadStacksReport {
+        self.threads.values_mut().for_each(KnownThread::count);
         self.model.complete(None, SessionSpan::default());
         self.model.set_memory(&self.memory);
         let profile = Profile::default();
@@ -277,27 +329,34 @@ impl ThreadStacks {
         let mut threads = Vec::new();
         for (handle, seen) in &self.threads {
             let Some(thread) = self.model.thread(*handle) else { continue };
-            let key = (seen.stack, seen.mode);
-            let row = |(stack, mode): (StackHandle, Mode), count, is_latest| {
-                let frames = resolved.frames(stack);
-                SampledThread {
-                    thread_id: thread.os_thread_id.unwrap_or(0),
-                    name: thread.name.clone(),
-                    count,
-                    is_latest,
-                    is_in_last_round: seen.is_newest && seen.session == self.session,
-                    state: resolved.state(stack, mode),
-                    is_untold: resolved.is_untold(stack, mode),
-                    waits_for: resolved.waits_for(stack, mode),
-                    lock: seen.lock.filter(|_| is_latest && mode == Mode::Blocked),
-                    frames: shared_frames(&resolved, frames),
-                    addresses: self.model.addresses(stack).to_vec(),
-                    guessed: guessed_of(&resolved, frames),
-                }
-            };
-            threads.push(row(key, seen.counts.get(&key).copied().unwrap_or(1), true));
-            let mut others: Vec<_> =
-                seen.counts.iter().filter(|(other, _)| **other != key).collect();
+            // Stacks that the readings do not tell apart are one.
+            let key = (seen.stack, measured_mode((seen.stack, seen.mode, seen.read), &resolved));
+            let mut counts: BTreeMap<(StackHandle, (Mode, bool)), u64> = BTreeMap::new();
+            for (found, count) in &seen.counts {
+                let key = (found.0, measured_mode(*found, &resolved));
+                increase(counts.entry(key).or_default(), *count);
+            }
+            let row =
+                |(stack, (mode, is_measured)): (StackHandle, (Mode, bool)), count, is_latest| {
+                    let frames = resolved.frames(stack);
+                    SampledThread {
+                        thread_id: thread.os_thread_id.unwrap_or(0),
+                        name: thread.name.clone(),
+                        count,
+                        is_latest,
+                        is_in_last_round: seen.is_newest && seen.session == self.session,
+                        state: resolved.state(stack, mode),
+                        is_untold: resolved.is_untold(stack, mode),
+                        is_measured,
+                        waits_for: resolved.waits_for(stack, mode),
+                        lock: seen.lock.filter(|_| is_latest && mode == Mode::Blocked),
+                        frames: shared_frames(&resolved, frames),
+                        addresses: self.model.addresses(stack).to_vec(),
+                        guessed: guessed_of(&resolved, frames),
+                    }
+                };
+            threads.push(row(key, counts.get(&key).copied().unwrap_or(1), true));
+            let mut others: Vec<_> = counts.iter().filter(|(other, _)| **other != key).collect();
             others.sort_by_key(|(other, count)| (std::cmp::Reverse(**count), **other));
             threads.extend(others.into_iter().map(|(other, count)| row(*other, *count, false)));
         }
@@ -309,5 +368,21 @@ impl ThreadStacks {
             samples: self.samples,
             threads,
         }
+    }
+}
+
+/// Returns the mode of a sample, and whether it follows from the readings around the sample. They
+/// only decide where the stack does not tell whether the thread ran.
+fn measured_mode(
+    (stack, mode, read): (StackHandle, Mode, ReadState),
+    resolved: &Resolved<'_>,
+) -> (Mode, bool) {
+    let class = SampleClass::new(resolved.running(stack, mode), resolved.is_untold(stack, mode));
+    match read {
+        _ if class != SampleClass::Unknown => (mode, false),
+        ReadState::Ran => (Mode::Ran, true),
+        ReadState::Ready => (Mode::Ready, true),
+        ReadState::Waited => (Mode::Waited, true),
+        ReadState::Unknown | ReadState::Part => (mode, false),
     }
 }

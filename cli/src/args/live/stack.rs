@@ -1,6 +1,6 @@
 //! The command line of `nettrace stack`.
 
-use super::{TalkArgs, TargetArgs};
+use super::{TalkArgs, TargetArgs, ThreadTimesArg};
 use crate::args::amount::Span;
 use clap::Args;
 use std::num::NonZeroU32;
@@ -57,6 +57,11 @@ pub(crate) struct StackArgs {
     /// How often to take stacks [default with --every: 10]
     #[arg(long, value_name = "N", requires = "every")]
     pub(crate) count: Option<NonZeroU32>,
+
+    /// With --every, how often to read the processor time of each thread, which tells what threads in
+    /// native calls did (Linux); rarer while it costs more than 0.5 % of a processor; off for never
+    #[arg(long, value_name = "TIME|off", default_value = "50ms")]
+    pub(crate) thread_times: ThreadTimesArg,
 
     /// Print one JSON object instead of text
     #[arg(long)]

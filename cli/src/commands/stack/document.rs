@@ -58,8 +58,13 @@ struct ThreadDocument<'s> {
     /// Whether the thread samples or sends events, and exists only while a session observes the
     /// process.
     of_sessions: bool,
-    /// State of the thread: `managed`, `native` or `waiting`; `None` without managed frames.
+    /// State of the thread: `managed`, `native`, `waiting` or `ready`; `None` without managed
+    /// frames.
     state: Option<&'static str>,
+    /// Whether the readings of the thread around the sample show the state, where the stack does
+    /// not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    measured: bool,
     waits_for: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lock_id: Option<String>,
@@ -177,6 +182,7 @@ impl<'s> ThreadDocument<'s> {
             managed: thread.is_managed(),
             of_sessions: thread.is_of_sessions(),
             state: thread.state().map(ThreadState::name),
+            measured: thread.is_measured(),
             waits_for: thread.waits_for().map(WaitFor::name),
             lock_id: lock.and_then(|lock| lock.lock_id).map(|id| format!("{id:#x}")),
             lock_owner_thread_id: lock.and_then(|lock| lock.owner_thread_id),

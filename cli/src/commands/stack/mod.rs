@@ -70,13 +70,13 @@ fn take(
     let mut next = Instant::now();
     for number in 1..=count {
         if number > 1 {
-            taking.begin_again();
             next += args.every.map_or(std::time::Duration::ZERO, |every| every.0);
             // After a late round, the next keeps its whole interval.
             next = next.max(Instant::now());
             if !attached.end.sleep_until(next) {
                 break;
             }
+            taking.begin_again();
         }
         let goes_on = taking.session(number == count, context)?;
         if !goes_on {

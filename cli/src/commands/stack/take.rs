@@ -15,6 +15,7 @@ use crate::live::os_threads::{self, OsThreads};
 use crate::live::signals::Signals;
 use crate::live::start::{self, Resume};
 use crate::live::target::{Reached, STOPPED};
+use crate::live::thread_times::{self, ReadSession, Readings, ReadingsTo, ThreadTimes, ThreadsNow};
 use nettrace_analysis::live::ThreadStacks;
 use nettrace_ipc::{
     Ending, Level, Provider, Providers, RequestError, Rundown, Session, SessionConfig,
@@ -110,6 +111,21 @@ pub(super) struct Taking<'t> {
     /// Whether the stacks of the current session were taken.
     is_taken: bool,
     os_looked: Instant,
+    /// Latest readings of the threads, if stacks are taken several times.
+    now: ThreadsNow,
+    readings: Option<Readings>,
+    /// Which of the sessions so far, counting from 1, has told its clock to the readings.
+    clock: SessionClock,
+}
+
+/// How far the readings know the clock of the sessions, which is the one of the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SessionClock {
+    /// No session has begun.
+    Unknown,
+    /// The first session has begun, and has no event yet.
+    Begun,
+    Known,
 }
 
 impl<'t> Taking<'t> {
@@ -120,7 +136,12 @@ impl<'t> Taking<'t> {
             (None, _) => Err("the process does not say its id".to_owned()),
         };
         look(&mut os, reached.pid_here());
+        let interval = args.every.and_then(|_| args.thread_times.interval());
+        let times = interval.map(ThreadTimes::new);
         Taking {
+            now: ThreadsNow::default(),
+            readings: times.and_then(|times| times.begin(reached.pid_here())),
+            clock: SessionClock::Unknown,
             reached,
             end,
             resume: if *is_new { Resume::Yes } else { Resume::No },
@@ -140,6 +161,7 @@ impl<'t> Taking<'t> {
 
     /// Prepares for the next session.
     pub(super) fn begin_again(&mut self) {
+        self.look_at_times();
         self.stacks.begin_session();
     }
 
@@ -150,10 +172,17 @@ impl<'t> Taking<'t> {
         is_last: bool,
         context: &mut Context<'_>,
     ) -> Result<bool, Failure> {
+        let asked_ns = thread_times::now_ns();
         let Some(session) = self.start(is_last, context)? else {
             self.is_silent = true;
             return Ok(false);
         };
+        if let (SessionClock::Unknown, Some(readings)) = (self.clock, &self.readings) {
+            let (pid, to) = (session.peer_pid(), ReadingsTo::View(self.now.rows()));
+            let answered_ns = thread_times::now_ns();
+            readings.take_session(ReadSession { pid, asked_ns, answered_ns, to });
+            self.clock = SessionClock::Begun;
+        }
         self.deadline = Instant::now().checked_add(self.args.timeout.0);
         self.is_taken = false;
         let driver = Driver::new(session, Feed::in_time_order()).until(self.end);
@@ -187,6 +216,12 @@ impl<'t> Taking<'t> {
         }
     }
 
+    /// Passes the readings of threads since the last call to the stacks.
+    fn look_at_times(&mut self) {
+        let stacks = &mut self.stacks;
+        self.now.look(|ticks, _, threads| stacks.set_threads(ticks, threads.iter().copied()));
+    }
+
     /// Takes the stacks and the operating system's facts at the end of a session.
     fn take(&mut self) {
         if std::mem::replace(&mut self.is_taken, true) {
@@ -217,6 +252,7 @@ impl<'t> Taking<'t> {
     /// # Errors
     /// No thread was sampled; the failure has the reason.
     pub(super) fn finish(mut self, context: &mut Context<'_>) -> Result<Option<Taken>, Failure> {
+        self.look_at_times();
         if self.stacks.samples() == 0 {
             if self.end.is_due() {
                 return Ok(None);
@@ -302,6 +338,10 @@ impl<'t> Taking<'t> {
 
 impl Consumer for Taking<'_> {
     fn event(&mut self, event: &Event<'_>) -> Result<Next, Failure> {
+        if let (SessionClock::Begun, Some(readings)) = (self.clock, &self.readings) {
+            readings.take_header(event.session());
+            self.clock = SessionClock::Known;
+        }
         self.stacks.event(event);
         if self.is_taken || self.stacks.rounds() < MAX_ROUNDS {
             return Ok(Next::Read);
@@ -311,6 +351,7 @@ impl Consumer for Taking<'_> {
     }
 
     fn look(&mut self, _: Received, _: bool) -> Result<Next, Failure> {
+        self.look_at_times();
         if self.is_taken {
             return Ok(Next::Read);
         }

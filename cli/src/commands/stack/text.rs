@@ -99,6 +99,8 @@ fn write_group(
             "blocked in native code".to_owned()
         }
         (Some(ThreadState::Managed), _) => "running managed code".to_owned(),
+        (Some(ThreadState::Native), _) if first.is_measured() => "running native code".to_owned(),
+        (Some(ThreadState::Ready), _) => "ready, without a processor".to_owned(),
         _ => "in native code".to_owned(),
     };
     let doing = match first.waits_for() {

@@ -150,6 +150,11 @@ impl StackedThread {
         Some(if is_waiting { ThreadState::Waiting } else { row.state })
     }
 
+    /// Returns whether readings of the thread around the sample show the state.
+    pub(super) fn is_measured(&self) -> bool {
+        self.sampled.as_ref().is_some_and(|row| row.is_measured)
+    }
+
     /// Returns the state by the operating system, in words.
     pub(super) fn os_state(&self) -> Option<&'static str> {
         if self.is_gone { Some("ended") } else { self.os.as_ref().map(OsThread::state_text) }
@@ -163,7 +168,7 @@ impl StackedThread {
         let row = self.sampled.as_ref().filter(|row| row.is_latest)?;
         let os = self.os.as_ref()?;
         let may_wait = match row.state {
-            ThreadState::Native => true,
+            ThreadState::Native => !row.is_measured,
             ThreadState::Managed if row.is_untold => {
                 self.used.is_some_and(|used| used < MIN_USED)
                     || self.native.as_ref().is_some_and(Native::is_blocked)
@@ -195,13 +200,14 @@ impl StackGroup {
 
 /// Groups the threads with managed frames by identical stacks, the most frequent first.
 pub(super) fn merged(threads: &[StackedThread], has_ended: bool) -> Vec<StackGroup> {
-    type Key<'t> =
-        (&'t [Arc<Frame>], Option<&'static str>, Option<&'static str>, Option<&'t [String]>);
+    type States = (Option<&'static str>, bool, Option<&'static str>);
+    type Key<'t> = (&'t [Arc<Frame>], States, Option<&'t [String]>);
     let mut groups: BTreeMap<Key<'_>, Vec<usize>> = BTreeMap::new();
     for (place, thread) in threads.iter().enumerate().filter(|(_, it)| it.is_shown(has_ended)) {
         let native = thread.native.as_ref().map(Native::functions);
         let state = thread.state().map(ThreadState::name);
-        let key = (thread.frames(), state, thread.waits_for().map(WaitFor::name), native);
+        let states = (state, thread.is_measured(), thread.waits_for().map(WaitFor::name));
+        let key = (thread.frames(), states, native);
         groups.entry(key).or_default().push(place);
     }
     let groups = groups.into_values().map(|places| StackGroup {
