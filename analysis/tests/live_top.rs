@@ -194,7 +194,7 @@ fn a_thread_that_took_no_processor_time_ranks_behind_one_that_did_whatever_its_s
     assert_eq!(top.snapshot().methods[0].name.text, format!("{MAIN} → native call"));
     let now = top.now_ns();
     let threads = |ran: u64| {
-        let thread = |(id, ran_ns)| ThreadNow { id, name: "", ran_ns, ready_ns: 0 };
+        let thread = |(id, ran_ns)| ThreadNow { id, ran_ns, ..ThreadNow::default() };
         [(11, 0), (12, ran)].into_iter().map(thread)
     };
     top.report.set_threads(now, 0, threads(0));

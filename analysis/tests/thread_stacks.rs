@@ -139,7 +139,8 @@ fn readings_around_a_sample_tell_what_a_thread_in_a_native_call_did() {
     let call = |thread| at(thread, &[0x5010, 0x1010]);
     let round = |stacks: &mut ThreadStacks, ticks, [ran, ready]: [u64; 2]| {
         let threads = [(11, ran, ready), (12, 0, 0)].into_iter();
-        let now = |(id, ran_ns, ready_ns)| ThreadNow { id, name: "", ran_ns, ready_ns };
+        let now =
+            |(id, ran_ns, ready_ns)| ThreadNow { id, ran_ns, ready_ns, ..ThreadNow::default() };
         stacks.set_threads(ticks, threads.map(now));
     };
     let start = u64::try_from(session(Vec::new()).trace.sync_ticks).unwrap();

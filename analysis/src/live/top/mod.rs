@@ -57,8 +57,9 @@ const COUNTERS: [&str; 10] = [
     "alloc-rate",
 ];
 
-/// Thread as the operating system reports it at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Thread as the operating system reports it at a time. It is written as
+/// `ThreadNow { id, ran_ns, ..ThreadNow::default() }`, and so takes fields more.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadNow<'n> {
     /// OS id in the namespace of the process.
     pub id: u64,
