@@ -113,19 +113,35 @@ fn a_thread_that_ran_all_the_time_ran_wherever_it_was() {
     assert_eq!(top.total_ns, 1006 * MS);
 }
 
-#[test]
-fn managed_code_that_did_not_run_was_ready() {
+/// Returns a session whose thread runs 10 of 50 ms, is ready for 15, and waits for the rest.
+fn often_ready() -> (Session, Readings) {
     let session = sampled(|at| if at % 2 == 0 { (COMPUTE, true) } else { (SLEEP, false) });
     let mut clock = Readings::new(&session);
     clock.born(11, "shop", 0).time(11, 10, 0, 0);
     for round in 1..=20 {
         clock.time(11, 10 + round * 50, round * 10, round * 15).total(10 + round * 50, round * 10);
     }
+    (session, clock)
+}
+
+#[test]
+fn managed_code_that_did_not_run_was_ready() {
+    let (session, clock) = often_ready();
     let top = top(&session, options(&clock));
     assert_eq!(rows(&top), [("app!Shop.Prices.Compute", 200)], "{top:?}");
     let time = top.processor_time.unwrap();
     assert_eq!((time.ready_ns, time.estimated_ns), (300 * MS, 200 * MS));
     assert_eq!((top.waiting_ns + MS / 2) / MS, 500);
+}
+
+#[test]
+fn a_flame_graph_shows_what_ran_first_and_ready_threads_with_those_that_wait() {
+    let (session, clock) = often_ready();
+    let bytes = converted("svg", &session, options(&clock));
+    let text = String::from_utf8(bytes).unwrap();
+    let compute = text.lines().find(|line| line.contains("Compute")).unwrap();
+    assert!(compute.contains("Shop.Prices.Compute (200.000 ms, 100.00 %"), "{compute}");
+    assert!(compute.contains("(500.000 ms, 50.00 %"), "with those that wait: {compute}");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 use super::super::labelled;
 use super::{MIN_PARTS, Names, PARTS};
-use crate::model::{Call, CallNodes, Kind, Profile, ProfileKey, Resolved, ThreadState, Totals};
+use crate::model::{Call, CallNodes, Kind, Profile, ProfileKey, Resolved, Totals};
 
 /// Weight of some samples, and their number.
 pub(super) type Sums = (u64, u64);
@@ -126,8 +126,9 @@ impl<'r> Graph<'r> {
         graph
     }
 
+    /// Returns whether the thread waited, if only for a processor.
     fn is_waiting(&self, key: &ProfileKey) -> bool {
-        key.kind == Kind::Cpu && self.resolved.state(key.stack, key.mode) == ThreadState::Waiting
+        self.resolved.state_root(key.kind, key.stack, key.mode).is_some()
     }
 
     fn share(&self, rows: &[ProfileRow]) -> Share {
