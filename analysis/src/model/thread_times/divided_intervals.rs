@@ -4,7 +4,7 @@
 #![cfg_attr(not(feature = "page"), allow(dead_code, reason = "only such documents read it"))]
 
 use super::gathered::{GatheredSamples, SeenInterval};
-use super::rule::{Elapsed, SampleClass, divide, scaled};
+use super::rule::{Elapsed, SampleClass, Shares, scaled, whole_of};
 use super::{ThreadInterval, ThreadTimes, Unsampled};
 
 /// Number of which shares are parts.
@@ -39,24 +39,13 @@ impl ClassShares {
         elapsed: Elapsed,
         samples: impl Iterator<Item = (SampleClass, u64)>,
     ) -> ClassShares {
-        const CLASSES: [SampleClass; 3] =
-            [SampleClass::Runs, SampleClass::Unknown, SampleClass::Waits];
-        let mut all = CLASSES.map(|class| (class, 0_u64));
-        for (class, nanos) in samples {
-            if let Some((_, sum)) = all.get_mut(class as usize) {
-                *sum = sum.saturating_add(nanos);
-            }
+        let shares = Shares::new(elapsed, whole_of(samples));
+        let part = |part: u64| u32::try_from(part).unwrap_or(WHOLE_SHARE);
+        let whole = WHOLE_SHARE.into();
+        ClassShares {
+            ran: shares.ran_parts(whole).map(part),
+            unknown_ready: part(shares.unknown_ready_part(whole)),
         }
-        let [runs, unknown, waits] = all;
-        let there: Vec<_> = all.into_iter().filter(|(_, nanos)| *nanos > 0).collect();
-        let mut parts = Vec::new();
-        divide(elapsed, &there, &mut parts);
-        let parts_of = |of: (SampleClass, u64)| {
-            let at = there.iter().position(|(class, _)| *class == of.0);
-            at.and_then(|at| parts.get(at)).copied().unwrap_or_default()
-        };
-        let ran = [runs, unknown, waits].map(|of| share(parts_of(of).ran, of.1));
-        ClassShares { ran, unknown_ready: share(parts_of(unknown).ready, unknown.1) }
     }
 
     /// Returns the parts of some time of a sample in which the thread ran, was ready, and waited.

@@ -131,16 +131,21 @@ pub(super) fn divide(
     samples: &[(SampleClass, u64)],
     parts: &mut Vec<SampleParts>,
 ) -> u64 {
-    let mut wholes = [0_u64; 3];
-    for (class, nanos) in samples {
-        if let Some(whole) = wholes.get_mut(*class as usize) {
-            *whole = whole.saturating_add(*nanos);
-        }
-    }
-    let mut shares = Shares::new(elapsed, wholes);
+    let mut shares = Shares::new(elapsed, whole_of(samples.iter().copied()));
     parts.clear();
     parts.extend(samples.iter().map(|(class, nanos)| shares.next(*class, *nanos)));
     shares.left
+}
+
+/// Adds up the time that samples of each class stand for.
+pub(super) fn whole_of(samples: impl Iterator<Item = (SampleClass, u64)>) -> [u64; 3] {
+    let mut wholes = [0_u64; 3];
+    for (class, nanos) in samples {
+        if let Some(whole) = wholes.get_mut(class as usize) {
+            *whole = whole.saturating_add(nanos);
+        }
+    }
+    wholes
 }
 
 /// Shares that the samples of each class have in the times of their thread between two readings.
@@ -207,6 +212,13 @@ impl Shares {
         let [all, _, _] = self.ran;
         let ran = if self.is_full { [all; 3] } else { self.ran };
         ran.map(|portion| scaled(whole, portion.shared, portion.whole))
+    }
+
+    /// Returns the part of the time of native calls in which their thread was ready, in parts of
+    /// `whole`.
+    pub(super) fn unknown_ready_part(&self, whole: u64) -> u64 {
+        let [_, unknown, _] = self.ran;
+        scaled(whole, self.ready.shared, unknown.whole)
     }
 
     /// Returns the parts of the next sample.

@@ -69,8 +69,7 @@ pub struct SampleTimes {
 
 impl SampleTimes {
     /// Keeps what the division of a profile's rows was made of, with the time that each thread gave
-    /// back from its waits. `unread`: time that the process ran
-    /// and that no thread's readings have.
+    /// back from its waits. `unread`: time that the process ran and that no thread's readings have.
     pub(super) fn new(
         (gathered, given_back): (GatheredSamples, NumberMap<u64, GivenBack>),
         unread: u64,
