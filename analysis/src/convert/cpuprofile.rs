@@ -13,13 +13,14 @@
 
 use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output};
+use crate::hash::HashMap;
 use crate::model::{
     Call, CallNode, CallNodes, FrameHandle, Kind, Model, Piece, Profile, Resolved, Sample,
     ThreadHandle, Timeline,
 };
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];
@@ -103,7 +104,7 @@ impl Convert for CpuProfile<'_> {
                 timeline.pieces().filter_map(move |piece| place(thread, piece))
             })
         };
-        let mut hits: HashMap<u64, u64> = HashMap::new();
+        let mut hits: HashMap<u64, u64> = HashMap::default();
         let mut clock = Microseconds::default();
         for (node, nanos) in walk() {
             let sum = hits.entry(node).or_default();

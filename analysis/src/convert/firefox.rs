@@ -24,6 +24,7 @@ use super::cpuprofile::Microseconds;
 use super::roots::Roots;
 use super::states::{SampleStates, StateRun, StateRuns};
 use super::{Convert, ConvertError, ConvertOptions, Output};
+use crate::hash::HashMap;
 use crate::model::{
     Argument, Arguments, Call, CallNodes, Category, Frame, FrameHandle, FrameKind, Kind, Mode,
     Model, ProcessHandle, Profile, Resolved, Sample, Span, ThreadHandle, ThreadState, TimelineMark,
@@ -32,7 +33,7 @@ use crate::model::{
 use fxprof_processed_profile as fx;
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -117,11 +118,11 @@ impl<'o> Firefox<'o> {
             samples: BTreeMap::new(),
             building: Building {
                 profile,
-                processes: HashMap::new(),
-                threads: HashMap::new(),
-                tracks: HashMap::new(),
-                counters: HashMap::new(),
-                marker_types: HashMap::new(),
+                processes: HashMap::default(),
+                threads: HashMap::default(),
+                tracks: HashMap::default(),
+                counters: HashMap::default(),
+                marker_types: HashMap::default(),
                 has_content: false,
                 markers: 0,
             },
@@ -370,7 +371,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         SampleWriter {
             building,
             resolved,
-            categories: HashMap::new(),
+            categories: HashMap::default(),
             frames,
             calls,
             samples_per_row,
@@ -426,7 +427,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
 
     fn write_cpu_samples(&mut self, thread: ThreadHandle, track: &Track) {
         let handle = self.building.thread(thread, self.resolved.model());
-        let mut stacks = HashMap::new();
+        let mut stacks = HashMap::default();
         let resolved = self.resolved;
         let (mut states, mut runs) = (SampleStates::new(thread, resolved), StateRuns::default());
         // Time that the thread ran since its sample before, and the end of that sample.
@@ -491,7 +492,7 @@ impl<'b, 'r, 'm> SampleWriter<'b, 'r, 'm> {
         let handle = self.building.thread(thread, model);
         let process = process_of(thread, model);
         let Some((_, first)) = self.building.processes.get(&process).copied() else { return };
-        let mut stacks = HashMap::new();
+        let mut stacks = HashMap::default();
         let name = if kind == Kind::AllocationTicks { "allocation tick" } else { "allocation" };
         for sample in track.samples() {
             let Some(frames) = self.resolved.selected(sample.stack, sample.mode) else { continue };

@@ -18,7 +18,7 @@
 //! threads that ran first.
 
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::model::hash::NumberMap;
+use crate::hash::HashMap;
 use crate::model::{Call, Kind, Profile, Resolved, StackHandle, TextHandle, Texts};
 use std::cmp::Ordering;
 use std::io::Write;
@@ -58,7 +58,7 @@ impl Convert for Folded<'_> {
             resolved.all_frames().iter().map(|frame| names.number(&frame.text)).collect();
         let unknown = names.number("?");
         // Lines refer to stacks instead of copying frames, of which there may be many millions.
-        let mut sums: NumberMap<Line, u64> = NumberMap::default();
+        let mut sums: HashMap<Line, u64> = HashMap::default();
         for (key, totals) in profile.rows() {
             if key.kind != kind || !resolved.admits(key.stack, key.mode) {
                 continue;

@@ -16,11 +16,12 @@
 
 use super::encode::Message;
 use super::{Convert, ConvertError, ConvertOptions, Output};
+use crate::hash::HashSet;
 use crate::model::{
     Call, FrameKind, Kind, Mode, Profile, ProfileKey, Resolved, SampleClock, Texts, Totals,
 };
 use crate::numbering::Numbering;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 pub(super) const KINDS: &[Kind] = &[Kind::Cpu];

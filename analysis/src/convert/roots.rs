@@ -1,8 +1,8 @@
 //! Finds the missing outermost frames of stacks that have lost their callers, for timelines. They
 //! are the frames that the thread's whole stacks before and after have in common.
 
+use crate::hash::HashMap;
 use crate::model::{FrameHandle, Resolved, StackHandle, TimedSample, Track};
-use std::collections::HashMap;
 
 /// Stacks of a thread's samples, completed by missing outermost frames.
 pub(super) struct Roots<'r, 'm> {
@@ -23,7 +23,7 @@ struct Run<'r> {
 
 impl<'r, 'm> Roots<'r, 'm> {
     pub(super) fn new(track: &Track, resolved: &'r Resolved<'m>) -> Roots<'r, 'm> {
-        let mut roots = Roots { resolved, runs: Vec::new(), cut: HashMap::new() };
+        let mut roots = Roots { resolved, runs: Vec::new(), cut: HashMap::default() };
         let mut before: &'r [FrameHandle] = &[];
         let mut is_in_run = false;
         for sample in track.samples() {

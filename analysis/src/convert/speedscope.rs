@@ -20,12 +20,13 @@
 
 use super::encode::Json;
 use super::{Convert, ConvertError, ConvertOptions, Output};
+use crate::hash::HashMap;
 use crate::model::{
     Call, FrameHandle, Kind, Model, Piece, Profile, Resolved, Sample, StackHandle, TextHandle,
     ThreadHandle, Timeline, TimelineRun, WeightUnit,
 };
 use crate::sorted::SortFew;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -97,7 +98,7 @@ impl Convert for Speedscope<'_> {
             lists: Lists {
                 resolved,
                 frames: Vec::new(),
-                label_numbers: HashMap::new(),
+                label_numbers: HashMap::default(),
                 root_numbers: BTreeMap::new(),
                 numbers: vec![u32::MAX; resolved.all_frames().len()],
                 text: String::new(),

@@ -11,9 +11,10 @@
 
 use super::measured::{Measured, MeasuredTrace};
 use crate::fact::comparison::{DiffKey, Subject};
+use crate::hash::HashMap;
 use crate::model::Frame;
+use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Namespace of [`RESUMES`].
@@ -122,7 +123,7 @@ fn rename(
     of_both: &BTreeSet<&str>,
 ) -> MeasuredTrace {
     let mut trace = trace.clone();
-    let mut methods: HashMap<String, Arc<Frame>> = HashMap::new();
+    let mut methods: HashMap<String, Arc<Frame>> = HashMap::default();
     let mut renamed = |key: DiffKey| {
         if key.subject == Subject::Type {
             let is_state = keeps_state(&key.name) && !of_both.contains(&*key.name);

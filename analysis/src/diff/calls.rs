@@ -4,9 +4,10 @@
 //! named `(deeper)`.
 
 use super::row_name::row_name;
+use crate::hash::HashMap;
 use crate::model::{Call, CallNodes, Frame, Resolved, StackHandle, Totals};
 use crate::numbering::Numbering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Tree of the calls in which the threads of a trace ran. Callers come before their callees.

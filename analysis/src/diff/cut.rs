@@ -8,7 +8,7 @@ use super::row_name::row_name;
 use super::startup::StartTimes;
 use super::work::GatheredWork;
 use crate::fact::comparison::{DiffKey, Measure, Subject};
-use crate::model::hash::NumberMap;
+use crate::hash::HashMap;
 use crate::model::{
     Frame, FrameHandle, Kind, Mode, Resolved, StackHandle, ThreadState, WaitFor, is_framework,
 };
@@ -18,7 +18,7 @@ use crate::report::{
 };
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Maximum number of slices of equal length.
@@ -202,7 +202,7 @@ impl Cut {
         counts: impl Fn(&SampleRow) -> bool,
     ) {
         // Many waits have the same stack, and its names may be long.
-        let mut places: HashMap<StackHandle, Option<&Arc<Frame>>> = HashMap::new();
+        let mut places: HashMap<StackHandle, Option<&Arc<Frame>>> = HashMap::default();
         for row in admitted(rows, resolved).filter(|row| counts(row)) {
             let (slice, stack) = (self.slices.at(row.nanos), row.key.stack);
             let weight = (row.weight as f64, row.samples as f64);
@@ -270,8 +270,8 @@ impl Cut {
         // Sums are by frame and slice, so that a name is looked up once for each sum instead of for
         // each sample.
         let mut all: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
-        let mut own: NumberMap<(u32, usize), (f64, f64)> = NumberMap::default();
-        let mut with_callees: NumberMap<(u32, usize), (f64, f64)> = NumberMap::default();
+        let mut own: HashMap<(u32, usize), (f64, f64)> = HashMap::default();
+        let mut with_callees: HashMap<(u32, usize), (f64, f64)> = HashMap::default();
         let mut distinct: Vec<FrameHandle> = Vec::new();
         for of_stack in rows.chunk_by(|one, next| one.stack == next.stack) {
             let Some(CutSamples { stack, .. }) = of_stack.first() else { continue };

@@ -4,9 +4,10 @@ use super::calls::TraceCalls;
 use super::recorded::{Keywords, NamedModules};
 use crate::fact::comparison::{DiffKey, Per};
 use crate::findings::Finding;
+use crate::hash::HashMap;
 use crate::model::Frame;
 use nettrace_parser::Outcome;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Values of a row.

@@ -2,11 +2,12 @@
 //! that the runtime writes on the thread that asks for them.
 
 use super::own::OwnModules;
+use crate::hash::HashMap;
 use crate::model::{Frame, FrameHandle, Kind, Model, Moment, Resolved, StackHandle, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::view::{KnownProvider, MethodJitting, View};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Minimum number of samples from which the life of threads is estimated.

@@ -8,6 +8,7 @@ use super::pool::PoolTime;
 use super::running::MIN_METHOD_PERCENT;
 use crate::document::percent;
 use crate::fact::{Base, Fact, HotCall, MethodCaller, Number, Place, Unit};
+use crate::hash::HashMap;
 use crate::model::{
     Folding, Frame, FrameHandle, Kind, ProfileKey, Resolved, Running as Certainty, StackHandle,
     ThreadHandle, Totals, WaitFor, is_behind_public_call, is_for_recording, is_framework,
@@ -15,7 +16,7 @@ use crate::model::{
 };
 use crate::report::{ProcessorLimit, is_pool_worker, notable_spinning};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Minimum number of samples of a notable method: 50 ms at the usual rate.
@@ -186,7 +187,7 @@ impl OwnCode {
         let facts: Vec<FrameFacts> =
             all.map(|(at, _)| FrameFacts::new(resolved, own, FrameHandle(at))).collect();
         let mut code = OwnCode::default();
-        let mut places: HashMap<StackHandle, OwnPlace> = HashMap::new();
+        let mut places: HashMap<StackHandle, OwnPlace> = HashMap::default();
         let rows = resolved.profile().rows();
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             code.sampled = code.sampled.saturating_add(totals.samples);

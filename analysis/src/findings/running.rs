@@ -4,12 +4,13 @@
 use super::finding::{Finding, weight_of_running_time};
 use super::own::OwnModules;
 use crate::fact::{Base, Fact, Number, Place, Unit};
+use crate::hash::HashMap;
 use crate::model::{
     Coverage, Frame, FrameHandle, Kind, NameOrigin, Resolved, Running as Certainty, StackHandle,
     ThreadHandle, is_recording,
 };
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Minimum number of samples of a notable method: 50 ms at the usual rate.
@@ -55,7 +56,7 @@ pub(super) struct RunningFindings {
 impl RunningFindings {
     pub(super) fn new(resolved: &Resolved<'_>) -> RunningFindings {
         let mut running = RunningFindings::default();
-        let mut waits_for_process: HashMap<StackHandle, bool> = HashMap::new();
+        let mut waits_for_process: HashMap<StackHandle, bool> = HashMap::default();
         let rows = resolved.profile().rows();
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             running.sampled = running.sampled.saturating_add(totals.samples);

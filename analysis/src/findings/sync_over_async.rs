@@ -5,12 +5,13 @@ use super::finding::{Finding, weight_of_lost_time};
 use super::own::OwnModules;
 use crate::document::percent;
 use crate::fact::{Fact, Number, Place, Unit};
+use crate::hash::HashMap;
 use crate::model::{
     Frame, FrameHandle, Kind, Resolved, StackHandle, ThreadHandle, WaitFor, public_call,
 };
 use crate::report::is_pool_worker;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Minimum time of the waits in one method, summed over workers, in percent of the trace.
 const MIN_BLOCKED_PERCENT: f64 = 5.0;
@@ -128,7 +129,7 @@ pub(super) fn sync_over_async(
         stack.frames.get(stack.entry()?).copied().filter(|frame| stack.name(*frame).is_own)
     });
     let entries: BTreeSet<FrameHandle> = entries.collect();
-    let mut places: HashMap<StackHandle, Option<(FrameHandle, FrameHandle)>> = HashMap::new();
+    let mut places: HashMap<StackHandle, Option<(FrameHandle, FrameHandle)>> = HashMap::default();
     let mut methods: BTreeMap<FrameHandle, RequestWaits> = BTreeMap::new();
     for (key, totals) in waits {
         let place = places.entry(key.stack).or_insert_with(|| stack(key.stack).waiting(&entries));

@@ -5,12 +5,13 @@ use super::finding::Finding;
 use super::own::OwnModules;
 use crate::document::percent;
 use crate::fact::{Base, Fact, Number, Place, Unit, WaitCall};
+use crate::hash::HashMap;
 use crate::model::{
     Frame, FrameHandle, Kind, Mode, ProfileKey, Resolved, Running as Certainty, StackHandle,
     ThreadHandle, Totals, WaitFor, is_for_recording, public_call,
 };
 use crate::report::is_pool_worker;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Minimum time of a thread in one method's waits and native calls, in percent of the trace.
 const MIN_THREAD_PERCENT: f64 = 50.0;
@@ -255,7 +256,7 @@ impl OwnWaits {
         let all = (0_u32..).zip(resolved.all_frames());
         let names: Vec<NameFacts> =
             all.map(|(at, frame)| NameFacts::new(resolved, own, (at, frame))).collect();
-        let mut places: HashMap<StackHandle, CallWaits> = HashMap::new();
+        let mut places: HashMap<StackHandle, CallWaits> = HashMap::default();
         let rows = resolved.profile().rows();
         for (key, totals) in rows.iter().filter(|(key, _)| key.kind == Kind::Cpu) {
             if !resolved.admits(key.stack, key.mode) {

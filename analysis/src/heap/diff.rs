@@ -4,8 +4,9 @@ use super::holders::{HeapHolder, HeldBy};
 use super::name::HeapName;
 use super::report::{HeapReport, HeapTypeRow};
 use crate::document::SCHEMA;
+use crate::hash::HashSet;
 use crate::sorted::SortFew;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 /// The difference between two heap dumps.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,8 +3,8 @@
 use super::kinds::RootKind;
 use super::links::{NONE, length};
 use super::threads::share;
+use crate::hash::HashMap;
 use crate::model::ProcessHandle;
-use crate::model::hash::NumberMap;
 use crate::numbering::Numbering;
 use nettrace_parser::view::{
     HeapComObject, HeapDependent, HeapObject, HeapRange, HeapReference, HeapRoot,
@@ -68,7 +68,7 @@ pub(super) struct DumpInProgress {
     /// Number of references of each object.
     pub(super) counts: Vec<u32>,
     pub(super) type_ids: Vec<u64>,
-    type_places: NumberMap<u64, u32>,
+    type_places: HashMap<u64, u32>,
     last_type: (u64, u32),
     pub(super) object_blocks: Vec<Block>,
     pub(super) reference_blocks: Vec<Block>,
@@ -169,7 +169,7 @@ impl DumpInProgress {
             types: Vec::new(),
             counts: Vec::new(),
             type_ids: Vec::new(),
-            type_places: NumberMap::default(),
+            type_places: HashMap::default(),
             last_type: (0, NONE),
             object_blocks: Vec::new(),
             reference_blocks: Vec::new(),

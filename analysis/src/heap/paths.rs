@@ -4,8 +4,8 @@ use super::dump::{HeapDump, Root};
 use super::kinds::RootKind;
 use super::links::{Links, NONE, length};
 use super::retained::Retained;
+use crate::hash::HashMap;
 use crate::sorted::SortFew;
-use std::collections::HashMap;
 
 /// Maximum number of steps that are kept at each end of a group's path.
 const STEPS: u32 = 32;
@@ -94,7 +94,7 @@ impl HeapPaths {
     /// Computes the paths of a dump.
     pub fn from_dump(dump: &HeapDump) -> HeapPaths {
         let mut before = Links::filled(dump.objects() as usize, NONE);
-        let mut roots = HashMap::new();
+        let mut roots = HashMap::default();
         let mut queue: Vec<u32> = Vec::new();
         for kind in RootKind::ALL {
             for (at, root) in (0u32..).zip(&dump.roots).filter(|(_, root)| root.kind == kind) {
@@ -143,7 +143,7 @@ impl HeapPaths {
         is_wanted: impl Fn(u32) -> bool,
     ) -> HeapPathGroups {
         let mut grouping = Grouping::new(self, dump);
-        let mut sums: HashMap<u32, Held> = HashMap::new();
+        let mut sums: HashMap<u32, Held> = HashMap::default();
         for object in (0..dump.objects()).filter(|object| is_wanted(*object)) {
             let Some(way) = grouping.way(object) else { continue };
             let example = dump.address(object);
@@ -234,9 +234,9 @@ impl<'g> Grouping<'g> {
             paths,
             dump,
             ways: Vec::new(),
-            places: HashMap::new(),
-            of_roots: HashMap::new(),
-            known: HashMap::new(),
+            places: HashMap::default(),
+            of_roots: HashMap::default(),
+            known: HashMap::default(),
         }
     }
 

@@ -7,8 +7,9 @@ use super::name::HeapName;
 use super::retained::{HeapNode, Retained};
 use super::tree::HeapTreeNode;
 use crate::document::{SCHEMA, percent};
+use crate::hash::HashSet;
 use crate::sorted::SortFew;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Minimum percentage of the reachable bytes that a node must retain to be in the tree, from which
 /// holders are determined.

@@ -5,8 +5,8 @@ use super::kinds::RootKind;
 use super::name::HeapName;
 use super::retained::{HeapNode, Retained};
 use crate::document::percent;
+use crate::hash::HashMap;
 use crate::sorted::SortFew;
-use std::collections::HashMap;
 
 /// Maximum depth of the tree; deeper nodes are left out.
 const DEPTH: usize = 64;
@@ -132,7 +132,7 @@ impl Tree<'_> {
 
     /// Builds the node of a group, with the nodes below. The recursion is at most [`DEPTH`] deep.
     fn grown(&self, label: Label, group: Group, depth: usize) -> HeapTreeNode {
-        let mut below: HashMap<Label, Group> = HashMap::new();
+        let mut below: HashMap<Label, Group> = HashMap::default();
         let (mut count, mut bytes) = (0u64, 0u64);
         let mut open = group.places;
         while let Some(place) = open.pop() {

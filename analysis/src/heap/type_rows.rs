@@ -9,10 +9,10 @@
 //! 3. Names of methods, if exactly one type of the module has the last name.
 
 use super::module_types::ModuleTypes;
-use crate::model::hash::NumberMap;
+use crate::hash::HashMap;
 use crate::model::{Model, NameOptions, ProcessHandle, split_outside, type_text};
 use nettrace_parser::view::{HeapRowsOf as Rows, HeapType as Row};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum nesting of arrays in arrays.
 const DEPTH: usize = 32;
@@ -20,7 +20,7 @@ const DEPTH: usize = 32;
 /// The types that the trace has described so far.
 #[derive(Debug, Default)]
 pub(super) struct TypeRows {
-    processes: BTreeMap<ProcessHandle, NumberMap<u64, TypeRow>>,
+    processes: BTreeMap<ProcessHandle, HashMap<u64, TypeRow>>,
     /// Types that were read from module files, by the path of the module as the trace stores it.
     of_files: BTreeMap<String, ModuleTypes>,
 }
@@ -99,7 +99,7 @@ impl TypeRows {
         self.of_files.insert(path.to_owned(), types);
     }
 
-    pub(super) fn rows_of(&self, process: ProcessHandle) -> Option<&NumberMap<u64, TypeRow>> {
+    pub(super) fn rows_of(&self, process: ProcessHandle) -> Option<&HashMap<u64, TypeRow>> {
         self.processes.get(&process)
     }
 }
@@ -112,12 +112,12 @@ fn path_of(model: &Model, process: ProcessHandle, module_id: u64) -> Option<&str
 
 /// Finds the full names of the types of one process.
 pub(super) struct TypeNames<'a> {
-    rows: Option<&'a NumberMap<u64, TypeRow>>,
+    rows: Option<&'a HashMap<u64, TypeRow>>,
     /// Types that were read from module files, by module id.
-    of_files: NumberMap<u64, &'a ModuleTypes>,
+    of_files: HashMap<u64, &'a ModuleTypes>,
     /// Full names of nested types that occur as generic arguments, as the runtime writes them, by
     /// type id.
-    whole: NumberMap<u64, String>,
+    whole: HashMap<u64, String>,
     /// Full names that occur in names of methods, by module id and last name of the type; empty if
     /// several types have this last name.
     of_methods: HashMap<(u64, &'a str), &'a str>,
@@ -131,9 +131,9 @@ impl<'a> TypeNames<'a> {
     ) -> TypeNames<'a> {
         let mut names = TypeNames {
             rows: rows.rows_of(process),
-            of_files: NumberMap::default(),
-            whole: NumberMap::default(),
-            of_methods: HashMap::new(),
+            of_files: HashMap::default(),
+            whole: HashMap::default(),
+            of_methods: HashMap::default(),
         };
         for row in names.rows.into_iter().flat_map(|rows| rows.values()) {
             let path = path_of(model, process, row.module_id);
@@ -144,7 +144,7 @@ impl<'a> TypeNames<'a> {
         }
         // If several types of a module have the same last name, methods do not tell them apart.
         // Compilers use names such as `<>c` many times.
-        let mut reported: HashMap<(u64, &str), u32> = HashMap::new();
+        let mut reported: HashMap<(u64, &str), u32> = HashMap::default();
         for row in
             names.rows.into_iter().flat_map(|rows| rows.values()).filter(|row| !row.is_array())
         {
@@ -292,12 +292,12 @@ mod tests {
         }
     }
 
-    fn names(rows: &NumberMap<u64, TypeRow>) -> TypeNames<'_> {
+    fn names(rows: &HashMap<u64, TypeRow>) -> TypeNames<'_> {
         let mut names = TypeNames {
             rows: Some(rows),
-            of_files: NumberMap::default(),
-            whole: NumberMap::default(),
-            of_methods: HashMap::new(),
+            of_files: HashMap::default(),
+            whole: HashMap::default(),
+            of_methods: HashMap::default(),
         };
         for row in rows.values() {
             names.learn_arguments(&row.name, &row.parameters, 0);
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn generic_arguments_belong_to_their_own_nested_type() {
-        let mut rows = NumberMap::default();
+        let mut rows = HashMap::default();
         rows.insert(1, row("System.Collections.Generic.List`1[A.Outer+Inner]", 0, &[2]));
         rows.insert(2, row("Inner", 0, &[]));
         rows.insert(3, row("Inner[]", 8, &[2]));
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_unique_name_of_the_module_identifies_its_type() {
-        let mut rows = NumberMap::default();
+        let mut rows = HashMap::default();
         rows.insert(1, row("Entry[System.Int32]", 0, &[7]));
         rows.insert(2, row("<>c", 0, &[]));
         let mut names = names(&rows);

@@ -1,6 +1,6 @@
 //! Counts different numbers exactly up to a limit, so that memory is bounded.
 
-use std::collections::HashSet;
+use crate::hash::HashSet;
 
 /// Maximum number of different numbers that are counted exactly. As many take about a megabyte.
 const MAX_EXACT: usize = 1 << 16;

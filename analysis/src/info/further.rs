@@ -3,8 +3,8 @@
 
 use super::distinct::{Count, Distinct};
 use super::type_count::{EventTypeCount, MAX_TYPES};
+use crate::hash::HashMap;
 use nettrace_parser::Event;
-use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Totals of the events whose types are beyond the limit.

@@ -15,10 +15,10 @@ pub use stats::{TraceStats, TypeStats};
 pub use survey::{Survey, SurveyPart};
 
 use crate::document::SCHEMA;
+#[cfg(feature = "serde")]
+use crate::hash::HashMap;
 use crate::report::{DamageRow, OutcomeReport};
 use nettrace_parser::{BlockKind, Finding, Outcome, Trace, utc_text};
-#[cfg(feature = "serde")]
-use std::collections::HashMap;
 
 /// Information about a trace.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,9 +4,9 @@ use super::distinct::{Count, Distinct};
 use super::further::{self, Further};
 use super::runtime::RuntimeFacts;
 use super::type_count::{EventTypeCount, MAX_TYPES};
+use crate::hash::HashMap;
 use nettrace_export::{EventType, EventTypes};
 use nettrace_parser::{Event, Limits, Visit};
-use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 
 /// Maximum number of bytes that the reader of a bounded survey may keep for event types, for
@@ -270,7 +270,7 @@ impl Survey {
 
     /// Returns the number of events of each provider that is listed, the largest number first.
     pub(super) fn providers(&self) -> Vec<(&str, u64)> {
-        let mut providers: HashMap<&str, u64> = HashMap::new();
+        let mut providers: HashMap<&str, u64> = HashMap::default();
         let of_types = self
             .types()
             .map(|(row, count)| (further::name(row.is_defined, &row.provider), count.events));

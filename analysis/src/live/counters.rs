@@ -5,6 +5,7 @@ use super::counter_list::CounterList;
 use super::notices::MetricsNotice;
 use super::unseen_counters::{SeenNames, UnseenCounter};
 use crate::document::SCHEMA;
+use crate::hash::HashMap;
 use crate::model::{Model, start_unix_ns};
 use crate::report::counters::{CounterValues, Published, STARVATIONS, SeriesKey};
 use crate::report::threadpool::is_starvation;
@@ -13,7 +14,7 @@ use crate::report::{
 };
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Maximum number of points of a series in a snapshot.
 const MAX_RECENT: usize = 120;
@@ -193,7 +194,7 @@ impl Default for LiveCounters {
             keeps_new: false,
             has_start: false,
             start_unix_ns: None,
-            publishers: HashMap::new(),
+            publishers: HashMap::default(),
             meters: BTreeSet::new(),
             first_process: None,
             has_several: false,

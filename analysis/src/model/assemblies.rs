@@ -5,8 +5,8 @@
 //! | runtime 154, 155; rundown 155, 156 | an assembly: its id, its domain's id, its full name |
 //! | runtime 156, 157; rundown 157, 158 | a domain: its id and name |
 
-use super::hash::NumberMap;
 use super::names::shorten;
+use crate::hash::HashMap;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 
@@ -48,9 +48,9 @@ pub(crate) struct Domain {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Assemblies {
     rows: Vec<Assembly>,
-    by_id: NumberMap<u64, u32>,
+    by_id: HashMap<u64, u32>,
     domains: Vec<Domain>,
-    domain_by_id: NumberMap<u64, u32>,
+    domain_by_id: HashMap<u64, u32>,
 }
 
 impl Assemblies {

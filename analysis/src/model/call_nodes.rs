@@ -5,9 +5,9 @@
 //! node, `(deeper)`.
 
 use super::handle::{FrameHandle, TextHandle, ThreadHandle};
-use super::hash::NumberMap;
 use super::profile::Totals;
 use super::sample::Kind;
+use crate::hash::HashMap;
 use std::cmp::Ordering;
 
 /// What a node of the tree represents: a thread, a frame or a group.
@@ -68,7 +68,7 @@ pub(crate) struct CallNode {
 #[derive(Debug)]
 pub(crate) struct CallNodes {
     nodes: Vec<CallNode>,
-    children: NumberMap<(usize, Call), usize>,
+    children: HashMap<(usize, Call), usize>,
     most: usize,
     deeper: usize,
     /// Totals of samples that end at a `(deeper)` node, or would end there if there were room for
@@ -98,7 +98,7 @@ impl CallNodes {
     {
         let mut calls = CallNodes {
             nodes: vec![CallNode::default()],
-            children: NumberMap::default(),
+            children: HashMap::default(),
             most,
             deeper: 0,
             left_out: Totals::default(),

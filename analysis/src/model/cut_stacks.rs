@@ -7,9 +7,9 @@
 //! many times.
 
 use super::handle::{StackHandle, ThreadHandle};
-use super::hash::NumberMap;
 use super::names::RUNTIME_FRAMES;
 use super::stacks::Stacks;
+use crate::hash::HashMap;
 
 /// What to do with stacks that have lost their callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -41,7 +41,7 @@ pub(super) struct Repairs {
     /// separately, so that samples do not depend on which other events are read.
     latest: [Vec<Option<StackHandle>>; 2],
     /// Repaired stack, by the cut stack and the thread's previous stack.
-    known: NumberMap<(u32, u32), StackHandle>,
+    known: HashMap<(u32, u32), StackHandle>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

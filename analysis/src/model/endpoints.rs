@@ -12,7 +12,7 @@ use super::inside::is_inside;
 use super::names::Frame;
 use super::stacks::Stacks;
 use super::texts::Texts;
-use std::collections::HashMap;
+use crate::hash::HashMap;
 use std::ops::Deref;
 use std::sync::Arc;
 

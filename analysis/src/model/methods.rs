@@ -11,9 +11,9 @@
 //! several pieces of code: tiers, ReJIT versions, a cold section.
 
 use super::handle::{MethodHandle, TextHandle};
-use super::hash::NumberMap;
 use super::ranges::{Ranges, ReportedRange};
 use super::texts::Texts;
+use crate::hash::HashMap;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier};
 use nettrace_parser::{Event, Utf16};
 
@@ -51,7 +51,7 @@ pub(crate) struct Methods {
     codes: Vec<MethodCode>,
     ranges: Ranges<MethodHandle>,
     /// Method of each entry point of precompiled code.
-    entry_points: NumberMap<u64, MethodHandle>,
+    entry_points: HashMap<u64, MethodHandle>,
     sorted_entry_points: Vec<(u64, MethodHandle)>,
     has_rundown: bool,
     /// Row in `ranges` that the next event of a list of methods probably reports again.

@@ -23,7 +23,6 @@ mod filter;
 mod folding;
 mod frame_names;
 mod handle;
-pub(crate) mod hash;
 mod innermost;
 mod inside;
 pub(crate) mod intervals;
@@ -76,6 +75,7 @@ mod waits;
 mod weights;
 mod when;
 
+use crate::hash::HashMap;
 use about::About;
 pub(crate) use assemblies::{Assembly, Domain, is_core};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
@@ -149,13 +149,11 @@ pub(crate) use when::{Cells, When};
 
 use assemblies::Assemblies;
 use endpoints::Endpoints;
-use hash::NumberMap;
 use methods::Methods;
 use modules::ModuleTable;
 use nettrace_parser::view::{self, KnownProvider, Tier, View};
 use nettrace_parser::{Event, Trace, Utf16};
 use ranges::{Ranges, ReportedRange};
-use std::collections::HashMap;
 use universal::{Mapping, Mappings};
 
 /// The processes, threads, code and stacks of a trace. See the [module](self).
@@ -174,7 +172,7 @@ pub struct Model {
     endpoints: Endpoints,
     texts: Texts,
     /// Display name of each type, by the name that the trace stores.
-    shown_types: NumberMap<TextHandle, TextHandle>,
+    shown_types: HashMap<TextHandle, TextHandle>,
     /// Symbol files that were added, by the path that the mappings have.
     #[cfg(feature = "symbols")]
     symbol_files: HashMap<String, SymbolFile>,

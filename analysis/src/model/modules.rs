@@ -1,7 +1,7 @@
 //! The modules to which methods belong: files, and code generated in memory.
 
-use super::hash::NumberMap;
 use super::names::shorten;
+use crate::hash::HashMap;
 use nettrace_parser::view::{self, ModuleChange};
 
 /// A module that a process has loaded.
@@ -43,7 +43,7 @@ impl Module {
 pub(crate) struct ModuleTable {
     rows: Vec<Module>,
     /// Modules that had each id, oldest first.
-    by_id: NumberMap<u64, Vec<Owner>>,
+    by_id: HashMap<u64, Vec<Owner>>,
 }
 
 /// A module that had an id for some time.

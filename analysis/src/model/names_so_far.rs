@@ -12,10 +12,11 @@ use super::names::{Frame, FrameKind, NameOptions, shorten};
 use super::role::Role;
 use super::sampler::RuntimeVersion;
 use super::stacks::call_address;
+use crate::hash::HashMap;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, ModuleChange, View};
 use nettrace_parser::{Event, Utf16};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Default limit of the memory that names may take, in bytes.
@@ -118,9 +119,9 @@ impl NamesSoFar {
             options,
             limit: MAX_NAMES_BYTES,
             codes: BTreeMap::new(),
-            modules: HashMap::new(),
-            memory: HashMap::new(),
-            runtimes: HashMap::new(),
+            modules: HashMap::default(),
+            memory: HashMap::default(),
+            runtimes: HashMap::default(),
             held_bytes: 0,
             left_out: 0,
         }

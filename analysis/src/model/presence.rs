@@ -5,9 +5,9 @@
 //! ranges, all cells become twice as wide.
 
 use super::handle::StackHandle;
-use super::hash::NumberMap;
 use super::profile::DividedTimes;
 use super::sample::Mode;
+use crate::hash::HashMap;
 
 /// Maximum number of ranges that are kept: 2 MiB of them.
 const MAX_RANGES: usize = 1 << 18;
@@ -19,7 +19,7 @@ const FIRST_WIDTH_NANOS: u64 = 1 << 14;
 pub(crate) struct Presence {
     width_nanos: u64,
     /// Ranges of each stack, in the order in which they were added.
-    rows: NumberMap<(StackHandle, Mode), Vec<CellRange>>,
+    rows: HashMap<(StackHandle, Mode), Vec<CellRange>>,
     /// Number of ranges of all stacks.
     ranges: usize,
 }
@@ -58,7 +58,7 @@ fn join_all(ranges: &mut Vec<CellRange>) {
 
 impl Default for Presence {
     fn default() -> Presence {
-        Presence { width_nanos: FIRST_WIDTH_NANOS, rows: NumberMap::default(), ranges: 0 }
+        Presence { width_nanos: FIRST_WIDTH_NANOS, rows: HashMap::default(), ranges: 0 }
     }
 }
 
@@ -114,7 +114,7 @@ impl Presence {
 
     /// Gives the times of each stack and mode to the mode of its longest part.
     pub(super) fn divide(&mut self, divided: &DividedTimes<(StackHandle, Mode)>) {
-        let mut rows: NumberMap<(StackHandle, Mode), Vec<CellRange>> = NumberMap::default();
+        let mut rows: HashMap<(StackHandle, Mode), Vec<CellRange>> = HashMap::default();
         for ((stack, mode), ranges) in std::mem::take(&mut self.rows) {
             let parts = divided.parts(&(stack, mode)).iter();
             let longest = parts.max_by_key(|part| part.nanos).map_or(mode, |part| part.mode);

@@ -2,12 +2,12 @@
 
 use super::Model;
 use super::handle::{StackHandle, TextHandle, ThreadHandle};
-use super::hash::NumberMap;
 use super::presence::Presence;
 use super::sample::{Kind, Mode, Sample, SampleClock};
 use super::thread_spans::{EndpointSpans, UNKNOWN_ENDPOINT};
 use super::thread_times::{DividedInterval, HeldBack, SampleTimes};
 use super::when::When;
+use crate::hash::HashMap;
 use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -117,7 +117,7 @@ impl Totals {
 pub struct Profile {
     rows: Vec<(ProfileKey, Totals)>,
     /// Index of each key's row.
-    places: NumberMap<ProfileKey, u32>,
+    places: HashMap<ProfileKey, u32>,
     /// Recently used rows, by thread and stack, because consecutive samples of a thread often have
     /// the same key.
     recent: Vec<u32>,
@@ -142,7 +142,7 @@ pub struct Profile {
 
 /// Parts among which the time of samples is divided, by what the samples have in common.
 #[derive(Debug, Clone)]
-pub(crate) struct DividedTimes<K>(NumberMap<K, Vec<DividedPart>>);
+pub(crate) struct DividedTimes<K>(HashMap<K, Vec<DividedPart>>);
 
 /// Part of the time of samples, in one mode.
 #[derive(Debug, Clone, Copy)]
@@ -155,7 +155,7 @@ pub(crate) struct DividedPart {
 
 impl<K> Default for DividedTimes<K> {
     fn default() -> Self {
-        DividedTimes(NumberMap::default())
+        DividedTimes(HashMap::default())
     }
 }
 

@@ -6,7 +6,6 @@ use super::coverage::Coverage;
 use super::filter::Filter;
 use super::folding::{Folding, Path};
 use super::handle::{FrameHandle, ProcessHandle, StackHandle, ThreadHandle};
-use super::hash::NumberMap;
 use super::kept_frames::{FramesPlace, KeptFrames};
 use super::names::{Frame, FrameCall, NameOptions};
 use super::pattern::Pattern;
@@ -18,7 +17,8 @@ use super::sample::{CountedStates, Kind, Mode, Running, SampleClock, ThreadState
 use super::sampler::{RunningCandidates, RuntimeVersion};
 use super::thread_times::{SampleDivider, SampleTimes, Unsampled};
 use super::wait_for::WaitFor;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use crate::hash::{HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The model and samples of a trace that was read to its end, with a name for every frame.
@@ -49,7 +49,7 @@ pub struct Resolved<'m> {
 fn tell_states(model: &Model, rows: &mut [ResolvedStack]) {
     let stacks = model.stored_stacks();
     let process_of = |stack| stacks.process(stack).unwrap_or(ProcessHandle(0));
-    let mut candidates: HashMap<ProcessHandle, RunningCandidates> = HashMap::new();
+    let mut candidates: HashMap<ProcessHandle, RunningCandidates> = HashMap::default();
     for (stack, row) in stacks.handles().zip(rows.iter()) {
         if row.leaf.may_run_managed() {
             let [managed, external] = stacks.sampled(stack).map(u64::from);
@@ -81,7 +81,7 @@ fn waking(
     rows: &[ResolvedStack],
     kept: &mut KeptFrames,
 ) -> HashMap<StackHandle, FramesPlace> {
-    let mut waking = HashMap::new();
+    let mut waking = HashMap::default();
     let ran = profile.unsorted_rows().iter().filter(|(key, _)| key.mode == Mode::Ran);
     for stack in ran.map(|(key, _)| key.stack) {
         let is_shown = |row: &&ResolvedStack| row.leaf.is_known_wait() && !row.is_recording;
@@ -113,9 +113,9 @@ impl<'m> Resolved<'m> {
         let mut rows = Vec::with_capacity(stacks.len());
         let (mut kept, mut frames) = (KeptFrames::default(), Vec::new());
         let has_readings = profile.processor().is_some();
-        let mut caught = HashMap::new();
+        let mut caught = HashMap::default();
         // Stacks that share addresses usually have the same frames.
-        let mut shared: NumberMap<usize, FramesPlace> = NumberMap::default();
+        let mut shared: HashMap<usize, FramesPlace> = HashMap::default();
         for stack in stacks.handles() {
             let mut row = resolver.resolve_stack(stack, &mut frames);
             let innermost = frames.first().and_then(|frame| resolver.frames.get(frame.index()));
@@ -191,9 +191,9 @@ impl<'m> Resolved<'m> {
             profile,
             frames: frames.into_iter().map(Arc::new).collect(),
             kept,
-            caught: HashMap::new(),
+            caught: HashMap::default(),
             stacks: rows,
-            waking: HashMap::new(),
+            waking: HashMap::default(),
             admits_unknown_stacks: true,
             states: Vec::new(),
             names: NameOptions::default(),
@@ -234,7 +234,7 @@ impl<'m> Resolved<'m> {
                 weight > 0 && weight as f64 * 100.0 >= least_percent * *whole as f64
             })
         };
-        let mut known: HashMap<FramesPlace, FramesPlace> = HashMap::new();
+        let mut known: HashMap<FramesPlace, FramesPlace> = HashMap::default();
         let mut path = Path::new(self.joins_recursion);
         for row in &mut self.stacks {
             let call = self.kept.get(row.place).first().copied().filter(|_| row.has_call);

@@ -9,7 +9,6 @@ use super::endpoints::{HandlerRole, called_handler, handlers, method_key};
 use super::filter::Filter;
 use super::folding::{Folder, Folding};
 use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextHandle};
-use super::hash::NumberMap;
 use super::innermost::{Innermost, InnermostCall};
 use super::kept_frames::FramesPlace;
 use super::kernel::KernelOwners;
@@ -26,7 +25,7 @@ use super::universal::KERNEL_START;
 use super::wait_for::WaitFor;
 use super::waits::{Wait, is_native_wait};
 use super::{Model, Process};
-use std::collections::HashMap;
+use crate::hash::HashMap;
 use std::sync::{Arc, OnceLock};
 
 /// Frames of a stack, and facts about the stack and its thread.
@@ -83,8 +82,8 @@ pub(super) struct Resolver<'m, 'f> {
     facts: Vec<MethodFacts>,
     by_text: HashMap<String, FrameHandle>,
     /// Frames for addresses that mean the same in the whole trace.
-    by_address: NumberMap<(u32, u64), FrameHandle>,
-    by_method: NumberMap<(u32, u32), FrameHandle>,
+    by_address: HashMap<(u32, u64), FrameHandle>,
+    by_method: HashMap<(u32, u32), FrameHandle>,
     pub(super) coverage: Coverage,
     folder: Option<Folder<'f>>,
     kernel: OnceLock<KernelOwners>,
@@ -121,9 +120,9 @@ impl<'m, 'f> Resolver<'m, 'f> {
             filter,
             frames: Vec::new(),
             facts: Vec::new(),
-            by_text: HashMap::new(),
-            by_address: NumberMap::default(),
-            by_method: NumberMap::default(),
+            by_text: HashMap::default(),
+            by_address: HashMap::default(),
+            by_method: HashMap::default(),
             coverage: Coverage::default(),
             folder: Folder::new(folding),
             kernel: OnceLock::new(),
@@ -213,7 +212,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
     /// Returns the endpoint of each method that handles requests, by the method's
     /// [key](method_key). It is `None` if a method serves several.
     fn endpoints(&mut self) -> HashMap<String, Option<TextHandle>> {
-        let mut found: HashMap<String, Option<TextHandle>> = HashMap::new();
+        let mut found: HashMap<String, Option<TextHandle>> = HashMap::default();
         let stacks = self.model.stored_stacks();
         for (stack, endpoint) in self.model.endpoints.seen() {
             let process = stacks.process(stack).unwrap_or(ProcessHandle(0));

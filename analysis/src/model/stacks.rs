@@ -13,10 +13,10 @@
 //! writes at most 100 frames, recorders of operating systems usually 127.)
 
 use super::handle::{ProcessHandle, StackHandle};
-use super::hash::{NumberMap, NumberState};
 use super::reuses::Reuses;
 use super::sample::Mode;
 use crate::bytes;
+use crate::hash::{HashMap, RandomState};
 use nettrace_parser::Stack;
 use std::hash::{BuildHasher, Hasher};
 
@@ -33,11 +33,11 @@ pub(crate) struct Stacks {
     rows: Vec<StoredStack>,
     addresses: Vec<u64>,
     /// Newest row for each hash. Rows with equal hashes form a list by [`StoredStack::next`].
-    newest: NumberMap<u64, u32>,
+    newest: HashMap<u64, u32>,
     /// Row to which each stream id referred last. It is only a hint, because ids are reused.
     recent: Vec<u32>,
     reuses: Reuses,
-    hashes: NumberState,
+    hashes: RandomState,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -124,8 +124,8 @@ impl Stacks {
         ticks: u64,
     ) -> StackHandle {
         let mut hasher = self.hashes.build_hasher();
-        hasher.add(u64::from(process.0));
-        stack.addresses().for_each(|address| hasher.add(address));
+        hasher.write_u64(u64::from(process.0));
+        stack.addresses().for_each(|address| hasher.write_u64(address));
         let hash = hasher.finish();
         let mut row = self.newest.get(&hash).copied().unwrap_or(NONE);
         while let Some(found) = self.rows.get(row as usize) {

@@ -1,13 +1,13 @@
 //! Distinct texts, each kept once.
 
 use super::handle::TextHandle;
-use super::hash::NumberMap;
+use crate::hash::HashMap;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
     rows: Vec<Arc<str>>,
-    handles: NumberMap<Arc<str>, TextHandle>,
+    handles: HashMap<Arc<str>, TextHandle>,
     scratch: String,
 }
 

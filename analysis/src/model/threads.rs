@@ -1,8 +1,8 @@
 //! The threads of a trace, which are found by process and OS id.
 
 use super::handle::{ProcessHandle, ThreadHandle};
-use super::hash::NumberMap;
 use super::names::shorten;
+use crate::hash::HashMap;
 use nettrace_parser::Event;
 
 /// A thread of a process.
@@ -25,14 +25,14 @@ pub struct Thread {
 #[derive(Debug, Clone)]
 pub(crate) struct ThreadTable {
     rows: Vec<Thread>,
-    by_id: NumberMap<(u32, u64), ThreadHandle>,
+    by_id: HashMap<(u32, u64), ThreadHandle>,
     /// Recently used threads, by the lowest bits of their ids.
     recent: [Option<(ProcessHandle, u64, ThreadHandle)>; RECENT],
 }
 
 impl Default for ThreadTable {
     fn default() -> Self {
-        ThreadTable { rows: Vec::new(), by_id: NumberMap::default(), recent: [None; RECENT] }
+        ThreadTable { rows: Vec::new(), by_id: HashMap::default(), recent: [None; RECENT] }
     }
 }
 

@@ -8,9 +8,9 @@
 use super::modules::short_name;
 use super::ranges::{Ranges, ReportedRange};
 use super::texts::Texts;
+use crate::hash::HashMap;
 use crate::model::handle::TextHandle;
 use nettrace_parser::{Event, Value};
-use std::collections::HashMap;
 
 /// A file that is mapped into the memory of a process, or the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]

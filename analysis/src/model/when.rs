@@ -5,9 +5,9 @@
 //! are to be shown.
 
 use super::handle::StackHandle;
-use super::hash::NumberMap;
 use super::profile::DividedTimes;
 use super::sample::Mode;
+use crate::hash::HashMap;
 
 /// Number of cells that are kept.
 const CELLS: usize = 64;
@@ -19,7 +19,7 @@ pub(crate) struct When {
     width_nanos: u64,
     /// End of the last sample, in nanoseconds after `from_nanos`.
     end_nanos: u64,
-    rows: NumberMap<(StackHandle, Mode), [u64; CELLS]>,
+    rows: HashMap<(StackHandle, Mode), [u64; CELLS]>,
 }
 
 /// Weights of a stack in each cell that is shown, over the whole trace, in nanoseconds.
@@ -32,7 +32,7 @@ impl When {
     /// Creates cells without samples. They start at a time, in nanoseconds since the session's
     /// start.
     pub(crate) fn new(from_nanos: i64) -> When {
-        When { from_nanos, width_nanos: 1, end_nanos: 0, rows: NumberMap::default() }
+        When { from_nanos, width_nanos: 1, end_nanos: 0, rows: HashMap::default() }
     }
 
     /// Adds a sample whose weight is spread over the time that starts at `nanos`.
@@ -69,7 +69,7 @@ impl When {
 
     /// Divides the weights of each stack and mode among the modes of their parts, in proportion.
     pub(super) fn divide(&mut self, divided: &DividedTimes<(StackHandle, Mode)>) {
-        let mut rows: NumberMap<(StackHandle, Mode), [u64; CELLS]> = NumberMap::default();
+        let mut rows: HashMap<(StackHandle, Mode), [u64; CELLS]> = HashMap::default();
         for ((stack, mode), cells) in &self.rows {
             let parts = divided.parts(&(*stack, *mode));
             let whole = parts.iter().map(|part| part.nanos).fold(0, u64::saturating_add);

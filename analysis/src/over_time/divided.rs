@@ -2,10 +2,10 @@
 //! processor time without samples the times at which it was counted.
 
 use super::sample_rows::{SampleKey, SampleRow};
+use crate::hash::HashMap;
 use crate::model::{
     DividedInterval, DividedPart, Mode, Profile, Resolved, SampleClass, Unsampled, class_of, scaled,
 };
-use std::collections::HashMap;
 
 /// Maximum number of rows for processor time that no sample has.
 const MAX_UNSAMPLED_ROWS: usize = 1 << 14;
@@ -20,7 +20,7 @@ pub(crate) fn divided(rows: Vec<SampleRow>, resolved: &Resolved<'_>) -> Vec<Samp
     if profile.processor().is_none() {
         return rows;
     }
-    let mut keys: HashMap<SampleKey, Option<DividedKey<'_>>> = HashMap::new();
+    let mut keys: HashMap<SampleKey, Option<DividedKey<'_>>> = HashMap::default();
     for row in &rows {
         let key = keys.entry(row.key).or_insert_with(|| DividedKey::new(&row.key, resolved));
         if let Some(key) = key {

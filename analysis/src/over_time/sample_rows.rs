@@ -1,9 +1,10 @@
 //! Samples in a bounded number of rows: one row each at first, then sums over short slices of time.
 //! If there are very many different stacks, the lightest become one stack for each thread.
 
+use crate::hash::{HashMap, HashSet};
 use crate::model::{Kind, Mode, Sample, StackHandle, TextHandle, ThreadHandle};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Maximum number of rows of a kind of samples. A browser sums this many in a few milliseconds.
 const MAX_ROWS: usize = 1 << 20;
@@ -81,7 +82,7 @@ impl Samples {
     /// Keeps the stacks of the `most_keys` heaviest keys. Samples of the other keys are summed by
     /// thread, mode and label in at most `most_rests` keys without a stack.
     fn forget_stacks(&mut self, most_keys: usize, most_rests: usize) {
-        let mut weights: HashMap<SampleKey, u64> = HashMap::new();
+        let mut weights: HashMap<SampleKey, u64> = HashMap::default();
         for row in &self.rows {
             let weight = weights.entry(row.key).or_default();
             *weight = weight.saturating_add(row.weight);
@@ -119,7 +120,7 @@ impl Samples {
     }
 
     fn add_up(&mut self) {
-        let mut places: HashMap<(i64, SampleKey), usize> = HashMap::new();
+        let mut places: HashMap<(i64, SampleKey), usize> = HashMap::default();
         let mut rows: Vec<SampleRow> = Vec::with_capacity(self.rows.len() / 2);
         for row in &self.rows {
             let slice = row.nanos.div_euclid(self.slice_nanos.max(1));

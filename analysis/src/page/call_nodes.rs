@@ -1,6 +1,7 @@
 //! Stacks of a page: a call tree of all samples, and its frames.
 
 use crate::fact::thinned::Thinning;
+use crate::hash::HashMap;
 use crate::html::Columns;
 use crate::model::{
     Call, Frame, FrameCall, FrameHandle, FrameKind, NameOrigin, Resolved, is_framework, shows_async,
@@ -9,7 +10,6 @@ use crate::numbering::Numbering;
 use crate::report::is_dispatch;
 use crate::words::page::REST;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 
 /// Maximum number of nodes for calls. Real traces have tens of thousands.
 const MAX_NODES: usize = 1 << 20;
@@ -36,8 +36,8 @@ impl CallNodeColumns {
     pub(super) fn new() -> CallNodeColumns {
         CallNodeColumns {
             rows: vec![(0, 0)],
-            known: HashMap::new(),
-            by_stack: HashMap::new(),
+            known: HashMap::default(),
+            by_stack: HashMap::default(),
             cut: 0,
         }
     }
@@ -166,7 +166,7 @@ fn is_nobodys(frame: &Frame) -> bool {
 /// for frames without a state machine on any stack.
 fn async_methods(frames: &[Result<&Frame, &str>]) -> Vec<u64> {
     let machines = frames.iter().flatten().filter(|frame| frame.is_machine);
-    let mut numbers = HashMap::new();
+    let mut numbers = HashMap::default();
     for frame in machines {
         let next = (numbers.len() as u64).saturating_add(1);
         numbers.entry(frame.async_method).or_insert(next);

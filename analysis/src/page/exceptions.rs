@@ -4,13 +4,13 @@
 
 use super::sums::Sums;
 use crate::fact::thinned::Thinning;
+use crate::hash::HashMap;
 use crate::model::{Model, StackHandle, Texts};
 use crate::report::{Moment, group_of};
 use crate::words::page::MANY_MORE;
 use nettrace_parser::Event;
 use nettrace_parser::view;
 use nettrace_parser::view::View;
-use std::collections::HashMap;
 
 /// Maximum number of exceptions with a row of their own.
 const MAX_ROWS: usize = 50_000;
@@ -56,7 +56,7 @@ impl Default for PageExceptions {
             rows: Vec::new(),
             others: Sums::new(MAX_SUMS),
             places: Vec::new(),
-            known_places: HashMap::new(),
+            known_places: HashMap::default(),
             without_place: 0,
             types: LimitedTexts::default(),
             messages: LimitedTexts::default(),

@@ -2,11 +2,12 @@
 
 use super::Page;
 use crate::fact::thinned::{PagePart, Thinning};
+use crate::hash::HashSet;
 use crate::heap::{
     HeapDump, HeapPathGroup, HeapPaths, HeapReport, HeapTreeNode, HeapTypeRow, Retained,
 };
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Maximum number of types and of static variables.
 const MAX_ROWS: usize = 3000;

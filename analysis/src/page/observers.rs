@@ -14,6 +14,7 @@ use super::{Page, session};
 use crate::fact::thinned::{PagePart, Thinned, Thinning};
 use crate::findings::overview::{Overview, OverviewInterest, OverviewReports, Overviewed};
 use crate::findings::{Summary, SummaryReport};
+use crate::hash::HashMap;
 use crate::html::Columns;
 use crate::model::{
     EndpointSpans, Kind, Model, Resolved, StackHandle, TextHandle, ThreadState, ThreadTimes,
@@ -29,7 +30,7 @@ use crate::report::{
 use nettrace_parser::Event;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Maximum number of rows of a report's list with one row for each occurrence.
@@ -577,7 +578,7 @@ fn write_calls(
     columns: &mut Columns,
 ) -> Value {
     let mut calls = Numbering::default();
-    let mut known: HashMap<StackHandle, u64> = HashMap::new();
+    let mut known: HashMap<StackHandle, u64> = HashMap::default();
     let mut number = |(row, endpoint): (&SampleRow, &Option<u32>)| {
         let (stack, mode) = (row.key.stack, row.key.mode);
         if endpoint.is_none() || row.key.is_rest() || !resolved.is_waiting(stack, mode) {

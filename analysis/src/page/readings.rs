@@ -1,8 +1,9 @@
 //! Times of threads on a page, as the operating system counted them between two readings.
 
+use crate::hash::HashMap;
 use crate::html::Columns;
 use crate::model::{Resolved, ThreadInterval, ThreadTimes};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Maximum number of rows.
 const MAX_ROWS: usize = 1 << 14;

@@ -1,9 +1,9 @@
 //! Counts by time of rows for which a page has no room, so that ranges of time still have exact
 //! sums.
 
+use crate::hash::HashMap;
 use crate::html::Columns;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 
 /// Minimum length of a bin of time, in nanoseconds.
 const MIN_BIN_NANOS: i64 = 1_000_000;
@@ -42,7 +42,7 @@ impl Sum {
 
 impl<const N: usize> Sums<N> {
     pub(super) fn new(most: usize) -> Sums<N> {
-        Sums { rows: HashMap::new(), bin_nanos: MIN_BIN_NANOS, most, left_out: 0 }
+        Sums { rows: HashMap::default(), bin_nanos: MIN_BIN_NANOS, most, left_out: 0 }
     }
 
     /// Adds an occurrence that began at `nanos` and has a size, such as a duration.

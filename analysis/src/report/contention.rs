@@ -6,6 +6,7 @@
 
 use super::contract::{Moment, Recording, Report, ReportInput, SCHEMA};
 use super::counts::{ThreadCount, increase};
+use crate::hash::{HashMap, HashSet};
 
 use super::deadlock::{Deadlock, deadlocks};
 use super::distribution::{Distribution, Spread};
@@ -18,7 +19,7 @@ use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{ContentionStart, ContentionStop, KnownProvider, View};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Waits of threads for locks, by lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,10 +152,10 @@ impl Default for Contention {
     fn default() -> Contention {
         Contention {
             waits: Waiting::new(10),
-            newest: HashMap::new(),
-            contended: HashMap::new(),
-            held: HashMap::new(),
-            owner_stacks: HashMap::new(),
+            newest: HashMap::default(),
+            contended: HashMap::default(),
+            held: HashMap::default(),
+            owner_stacks: HashMap::default(),
             looks_at_owners: true,
         }
     }
@@ -302,7 +303,7 @@ impl Report for Contention {
         }
         let mut frames = ShownFrames::new(resolved);
         let mut still: Vec<OpenLockWait> = Vec::new();
-        let (mut waits_for, mut waiting) = (BTreeMap::new(), HashSet::new());
+        let (mut waits_for, mut waiting) = (BTreeMap::new(), HashSet::default());
         for begun in &open {
             let at_least_ns = begun.at_least_ns(resolved.model());
             let lock = locks.entry((begun.place.lock_id, begun.place.is_native)).or_default();
@@ -384,7 +385,7 @@ fn by_lock(
 ) -> HashMap<u64, Vec<(StackHandle, u64)>> {
     let mut sampled: Vec<_> = owner_stacks.into_iter().collect();
     sampled.sort_few_by_key(|(key, _)| *key);
-    let mut by_lock: HashMap<u64, Vec<(StackHandle, u64)>> = HashMap::new();
+    let mut by_lock: HashMap<u64, Vec<(StackHandle, u64)>> = HashMap::default();
     for ((lock, stack), count) in sampled {
         by_lock.entry(lock).or_default().push((stack, count));
     }

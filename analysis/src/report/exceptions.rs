@@ -16,6 +16,7 @@
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::counts::{ThreadCount, increase, increase_all};
+use crate::hash::HashMap;
 
 use super::distribution::{Distribution, Spread};
 use super::message_group::group_of;
@@ -30,7 +31,7 @@ use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Maximum time from the start of a catch block to its `throw;` that counts as the cost of throwing,
 /// in nanoseconds: 5 ms, as the sampler may stop the thread meanwhile. What a block does for longer is
@@ -238,8 +239,8 @@ impl Default for Exceptions {
     /// Lists the top 10 stacks of each type.
     fn default() -> Exceptions {
         Exceptions {
-            sites: HashMap::new(),
-            threads: HashMap::new(),
+            sites: HashMap::default(),
+            threads: HashMap::default(),
             is_handling_traced: false,
             top: 10,
         }

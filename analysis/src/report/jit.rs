@@ -3,6 +3,7 @@
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::counts::{ReasonCount, increase};
 use super::fields::Walk;
+use crate::hash::HashMap;
 use crate::model::intervals::Matcher;
 use crate::model::{
     Model, NameOptions, ProcessHandle, Resolved, TextHandle, ThreadHandle, method_frame,
@@ -11,7 +12,7 @@ use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, MethodChange, Tier, View};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Computes a [`JitReport`].
 ///
@@ -455,7 +456,7 @@ fn name_async_parts(rows: &[CompilationRow], methods: &mut [JitMethod], model: &
         let arguments = texts.get(signature).split_once('(').map_or("", |(_, rest)| rest);
         (row.process, row.module_id, namespace, name, arguments)
     };
-    let mut parts: HashMap<_, [bool; 2]> = HashMap::new();
+    let mut parts: HashMap<_, [bool; 2]> = HashMap::default();
     for row in rows {
         let [has_thunk, has_body] = parts.entry(key(row)).or_default();
         match part(row) {

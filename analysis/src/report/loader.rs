@@ -2,12 +2,12 @@
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::fields::Walk;
+use crate::hash::HashMap;
 use crate::model::intervals::{Interval, Matcher};
 use crate::model::{Model, ProcessHandle, Resolved, TextHandle, ThreadHandle};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, ModuleChange, View};
-use std::collections::HashMap;
 
 /// Computes a [`LoaderReport`].
 ///
@@ -49,7 +49,7 @@ struct Known<T> {
 
 impl<T> Default for RowsById<T> {
     fn default() -> RowsById<T> {
-        RowsById { rows: Vec::new(), newest: HashMap::new() }
+        RowsById { rows: Vec::new(), newest: HashMap::default() }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Modules of processes, and files that are mapped into them.
 
 use super::contract::{Recording, Report, ReportInput, SCHEMA};
+use crate::hash::HashMap;
 use crate::model::{Model, Process, Resolved};
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 /// Computes a [`ModulesReport`].
 #[derive(Debug, Clone, Default)]
@@ -119,7 +119,7 @@ impl ModulesReport {
 fn managed(model: &Model, process: &Process) -> Vec<ModuleRow> {
     let clock = model.session().map(|session| session.clock());
     let nanos = |ticks: Option<u64>| clock?.nanos_since_start(ticks?);
-    let mut by_id: HashMap<u64, usize> = HashMap::new();
+    let mut by_id: HashMap<u64, usize> = HashMap::default();
     let mut rows: Vec<ModuleRow> = Vec::new();
     for module in process.modules() {
         by_id.insert(module.module_id, rows.len());

@@ -11,6 +11,7 @@ use super::counts::increase;
 use super::logs::{Form, LogLevel, LoggedMessage};
 use super::requests::OpenRequests;
 use super::sql::{CommandEvent, CommandPhase};
+use crate::hash::{HashMap, HashSet};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_id::{ActivityId, WantedId};
 use crate::model::activity_path::PathForm;
@@ -19,7 +20,6 @@ use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{Exception, KnownProvider, View};
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
 
 const MAX_STEPS: usize = 10_000;
 /// Maximum number of ids of activities and spans inside the request, and of connections.
@@ -83,13 +83,13 @@ impl Steps {
         Steps {
             id,
             requests: OpenRequests::default(),
-            numbers: HashSet::new(),
-            ids: HashSet::new(),
-            connections: HashSet::new(),
+            numbers: HashSet::default(),
+            ids: HashSet::default(),
+            connections: HashSet::default(),
             steps: Vec::new(),
             left_out: 0,
-            open_requests: HashMap::new(),
-            open: HashMap::new(),
+            open_requests: HashMap::default(),
+            open: HashMap::default(),
             last_message: None,
             is_over: false,
         }
@@ -395,7 +395,7 @@ impl Steps {
     /// Returns the steps in the order in which they began, and the number of steps that were not
     /// kept. Of several sources of commands, only the one with most commands counts.
     pub(super) fn finish(self) -> (Vec<RequestStep>, u64) {
-        let mut sources: HashMap<&str, u64> = HashMap::new();
+        let mut sources: HashMap<&str, u64> = HashMap::default();
         for found in self.steps.iter().filter(|found| found.step.kind == StepKind::Sql) {
             increase(sources.entry(&found.source).or_default(), 1);
         }

@@ -4,6 +4,7 @@ use super::contract::{Recording, Report, ReportInput, SCHEMA};
 use super::running::{ProcessorLimit, ProcessorTime, RunningSamples, SampleSums};
 use super::stuck::{StuckThread, StuckThreads};
 use crate::document::percent;
+use crate::hash::{HashMap, HashSet};
 use crate::model::{
     Cells, CountedStates, Frame, FrameHandle, FrameKind, Kind, Profile, ProfileKey, Resolved,
     SampleClock, ServedEndpoint, ThreadHandle, ThreadState, Totals, UNKNOWN_ENDPOINT, When,
@@ -11,7 +12,7 @@ use crate::model::{
 use crate::numbering::Numbering;
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Kind of thing that a row of a [`TopN`] stands for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -307,7 +308,7 @@ impl TopN {
             };
             (table.total_ns, thread, top)
         };
-        let mut counted = HashSet::new();
+        let mut counted = HashSet::default();
         let rows = profile.rows();
         let mut of_cpu: Vec<_> = rows.iter().filter(|(key, _)| key.kind == Kind::Cpu).collect();
         for (key, totals) in of_cpu.iter().filter(|_| options.is_by_thread) {
@@ -381,7 +382,7 @@ fn by_endpoint(
     options: &TopNOptions,
 ) -> Vec<EndpointTop> {
     let mut tables: BTreeMap<Option<u32>, (Table, SampleSums)> = BTreeMap::new();
-    let mut counted = HashSet::new();
+    let mut counted = HashSet::default();
     for (key, totals) in profile.rows().iter().filter(|(key, _)| key.kind == Kind::Cpu) {
         let (table, sums) = tables.entry(resolved.served_by(key.stack, key.endpoint)).or_default();
         if let Some(frames) = sums.add(resolved, key, totals) {

@@ -3,10 +3,10 @@
 use super::counts::increase;
 use super::distribution::{Distribution, Spread};
 use super::stack_rows::ShownFrames;
+use crate::hash::HashMap;
 use crate::model::intervals::{Edge, Interval, Matcher, nanos_between};
 use crate::model::{Frame, FrameHandle, Model, Resolved, ThreadHandle, WaitFor};
 use crate::sorted::SortFew;
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ pub struct WaitTotals {
 
 impl<P: Copy + Ord + Hash, X: Default> Waiting<P, X> {
     pub(super) fn new(top: usize) -> Waiting<P, X> {
-        let (sites, open, totals) = (HashMap::new(), Matcher::default(), WaitTotals::default());
+        let (sites, open, totals) = (HashMap::default(), Matcher::default(), WaitTotals::default());
         Waiting { sites, open, totals, last_nanos: 0, top }
     }
 

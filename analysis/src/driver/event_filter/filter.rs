@@ -3,7 +3,7 @@
 use super::by_number::ByNumber;
 use crate::driver::Observer;
 use crate::driver::sample_source::SampleSource;
-use crate::model::hash::NumberMap;
+use crate::hash::HashMap;
 use crate::model::{EventSelector, Kind, Mode, Model, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::internal::{Candidate, PendingFilter, Watermark};
@@ -107,7 +107,7 @@ pub(super) struct EventFilter {
     pub(super) roles: ByNumber<FilterRole>,
     pub(super) threads: Vec<CountedThread>,
     /// Index of each thread's row, by the thread's number in the stream.
-    by_number: NumberMap<u64, u32>,
+    by_number: HashMap<u64, u32>,
     /// Numbers of threads in the stream, each with the index of the row.
     recent: [(u64, u32); RECENT],
     pub(super) samples: Vec<PendingSample>,
@@ -135,7 +135,7 @@ impl EventFilter {
             is_v6,
             roles: ByNumber::new(FilterRole::New),
             threads: Vec::new(),
-            by_number: NumberMap::default(),
+            by_number: HashMap::default(),
             recent: [(0, u32::MAX); RECENT],
             samples: Vec::new(),
             samplers: Vec::new(),

@@ -5,10 +5,10 @@ use super::named_stack::NamedStack;
 use super::slice::CountedEvent;
 use super::window::label_text;
 use crate::document::percent;
+use crate::hash::HashMap;
 use crate::model::ThreadState;
 use crate::model::{Frame, FrameKind};
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
 /// Minimum share of a listed caller, in percent.

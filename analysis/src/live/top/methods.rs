@@ -4,8 +4,9 @@ use super::named_stack::ours;
 use super::processor_time::WHOLE;
 use super::rows::TopMethod;
 use crate::document::percent;
+use crate::hash::HashMap;
 use crate::model::Frame;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Self and total weight of each method, and the weight of all samples, in parts of [`WHOLE`].

@@ -1,12 +1,12 @@
 //! Stacks with names.
 
+use crate::hash::{HashMap, HashSet};
 use crate::model::thread_times::SampleClass;
 use crate::model::{
     Frame, FrameCall, FrameKind, Innermost, InnermostCall, Leaf, Mode, NamesSoFar, Role,
     ThreadState, WaitChain, WaitFor, is_calling, is_for_recording, mark_handler, running_of,
     state_of,
 };
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Returns the frame that stands for code that runs only for diagnostic sessions.
@@ -92,7 +92,7 @@ pub(super) struct Namer<'n> {
 impl<'n> Namer<'n> {
     pub(super) fn new(names: &'n mut NamesSoFar, process: Option<u64>) -> Namer<'n> {
         let ours = Arc::new(ours());
-        Namer { names, process, known: HashMap::new(), frames: HashSet::new(), ours }
+        Namer { names, process, known: HashMap::default(), frames: HashSet::default(), ours }
     }
 
     pub(super) fn stack(&mut self, addresses: &[u64]) -> NamedStack {

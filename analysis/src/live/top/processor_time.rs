@@ -4,9 +4,9 @@
 //! is divided among the samples of each thread as the time between two readings of a recording is:
 //! see [`Shares`].
 
+use crate::hash::HashMap;
 use crate::model::thread_times::{Elapsed, Shares, scaled};
 use crate::report::increase;
-use std::collections::HashMap;
 
 /// Weight of a sample whose thread ran all the time.
 pub(super) const WHOLE: u64 = 1000;
@@ -200,9 +200,9 @@ mod tests {
 
     #[test]
     fn samples_weigh_as_much_as_their_thread_ran_those_that_can_run_first() {
-        let counts = HashMap::from([(1, [20, 80, 100])]);
+        let counts = HashMap::from_iter([(1, [20, 80, 100])]);
         let weights = |percent: u64| {
-            let of_threads = HashMap::from([(1, ran(percent * MS))]);
+            let of_threads = HashMap::from_iter([(1, ran(percent * MS))]);
             let used = UsedTimes { of_threads, span: 100 * MS, ..UsedTimes::default() };
             SampleWeights::new(&counts, &used, |_| false).of_thread(1)
         };
@@ -216,10 +216,10 @@ mod tests {
 
     #[test]
     fn the_time_of_a_second_is_measured_estimated_without_samples_or_that_of_the_recording() {
-        let counts = HashMap::from([(1, [100, 0, 0]), (2, [0, 100, 0])]);
+        let counts = HashMap::from_iter([(1, [100, 0, 0]), (2, [0, 100, 0])]);
         let of_threads = [(1, ran(98 * MS)), (2, ran(40 * MS)), (3, ran(7 * MS)), (4, ran(5 * MS))];
         let used = UsedTimes {
-            of_threads: HashMap::from(of_threads),
+            of_threads: HashMap::from_iter(of_threads),
             of_others: 3 * MS,
             of_process: 153 * MS,
             span: 100 * MS,
@@ -240,11 +240,11 @@ mod tests {
         let mut times = ProcessorTimes::default();
         assert!(times.take(10, 1000 * MS, [(1, ran(500 * MS))]).is_none());
         let used = times.take(30, 1150 * MS, [(1, ran(600 * MS)), (2, ran(7 * MS))]).unwrap();
-        let of_threads = HashMap::from([(1, ran(100 * MS)), (2, ran(7 * MS))]);
+        let of_threads = HashMap::from_iter([(1, ran(100 * MS)), (2, ran(7 * MS))]);
         let of_process = 150 * MS;
         assert_eq!(used, UsedTimes { of_threads, of_others: 43 * MS, of_process, span: 20 });
         let used = times.take(40, 1150 * MS, [(2, ran(7 * MS))]).unwrap();
-        assert_eq!(used.of_threads, HashMap::from([(2, ran(0))]));
+        assert_eq!(used.of_threads, HashMap::from_iter([(2, ran(0))]));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Sums of one second of a running process.
 
 use super::processor_time::UsedTimes;
+use crate::hash::HashMap;
 use crate::model::Mode;
 use crate::report::increase;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Maximum number of distinct stacks of one second; samples with further ones are counted as left
@@ -97,10 +97,10 @@ impl Slice {
     pub(super) fn new(second: i64) -> Slice {
         Slice {
             second,
-            stacks: Numbered { numbers: HashMap::new(), things: Vec::new() },
-            labels: Numbered { numbers: HashMap::new(), things: Vec::new() },
-            samples: HashMap::new(),
-            counted: HashMap::new(),
+            stacks: Numbered { numbers: HashMap::default(), things: Vec::new() },
+            labels: Numbered { numbers: HashMap::default(), things: Vec::new() },
+            samples: HashMap::default(),
+            counted: HashMap::default(),
             gc_pause_ns: 0,
             collections: 0,
             starvations: 0,

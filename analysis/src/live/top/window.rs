@@ -165,7 +165,7 @@ pub(super) struct ThreadMethods {
 
 /// Returns the numbers of samples of a second by class.
 pub(super) fn class_counts(slice: &Slice, stacks: &[NamedStack]) -> ClassCounts {
-    let mut counts = ClassCounts::new();
+    let mut counts = ClassCounts::default();
     for ((thread, stack, mode), count) in &slice.samples {
         let Some(stack) = stacks.get(*stack as usize) else { continue };
         let of_thread = counts.entry(*thread).or_default();

@@ -6,8 +6,8 @@
 //! The contention events reveal the wait.
 
 use super::{Edge, Matcher, reported_nanos};
+use crate::hash::RandomState;
 use crate::model::ThreadHandle;
-use crate::model::hash::NumberState;
 use nettrace_parser::Event;
 use std::hash::{BuildHasher, Hasher};
 
@@ -24,7 +24,7 @@ const FRAMES: usize = 64;
 pub(crate) struct LockWaits {
     /// Hash of the stack at the start of each wait.
     open: Matcher<ThreadHandle, u64>,
-    hashes: NumberState,
+    hashes: RandomState,
 }
 
 impl LockWaits {
@@ -70,7 +70,7 @@ impl LockWaits {
 
     fn hash(&self, addresses: impl IntoIterator<Item = u64>) -> u64 {
         let mut hasher = self.hashes.build_hasher();
-        addresses.into_iter().take(FRAMES).for_each(|address| hasher.add(address));
+        addresses.into_iter().take(FRAMES).for_each(|address| hasher.write_u64(address));
         hasher.finish()
     }
 }

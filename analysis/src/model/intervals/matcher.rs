@@ -1,7 +1,7 @@
 //! Matches starts with stops of the same key.
 
 use super::{Bounds, Edge, Interval};
-use crate::model::hash::NumberMap;
+use crate::hash::HashMap;
 use crate::sorted::SortFew;
 use std::hash::Hash;
 
@@ -18,7 +18,7 @@ const MAX_OPEN_STARTS: usize = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Matcher<K, T> {
     /// Open starts of each key, outermost first.
-    open: NumberMap<K, Vec<BegunInterval<T>>>,
+    open: HashMap<K, Vec<BegunInterval<T>>>,
     count: usize,
 }
 
@@ -36,7 +36,7 @@ impl<T> BegunInterval<T> {
 
 impl<K, T> Default for Matcher<K, T> {
     fn default() -> Matcher<K, T> {
-        Matcher { open: NumberMap::default(), count: 0 }
+        Matcher { open: HashMap::default(), count: 0 }
     }
 }
 

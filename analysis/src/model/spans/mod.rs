@@ -35,7 +35,6 @@ pub use mark::{
 };
 
 use super::activity_edge::ActivityEdge;
-use super::hash::NumberMap;
 use super::intervals::{Edge, OpenActivities, Suspensions};
 use super::{Model, Texts, ThreadHandle};
 use crate::hash::HashMap;
@@ -60,7 +59,7 @@ pub(crate) struct Spans {
     /// Suspensions of all threads, each with the name of its reason, by process.
     suspensions: BTreeMap<u64, Suspensions<String>>,
     /// Sequence number of each writing thread's last event.
-    numbers: NumberMap<u64, u32>,
+    numbers: HashMap<u64, u32>,
     /// Names of types, of methods that events of the runtime name, and of tasks.
     type_names: ShownNames,
     method_names: ShownNames,

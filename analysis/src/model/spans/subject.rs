@@ -1,8 +1,8 @@
 //! Matches starts and stops of spans, and keeps the description of a span until its end is known.
 
 use super::mark::{Argument, Arguments, Category, Ends, Flow, Span, SpanScope, TimelineMark};
+use crate::hash::HashMap;
 use crate::model::activity_id::ActivityId;
-use crate::model::hash::NumberMap;
 use crate::model::intervals::{Bounds, Edge, Interval, Matcher};
 use crate::sorted::SortFew;
 
@@ -49,7 +49,7 @@ impl SpanSubject {
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     /// For each writing thread, the time at which events were last found to be missing.
-    last: NumberMap<u64, i64>,
+    last: HashMap<u64, i64>,
 }
 
 impl Losses {

@@ -6,7 +6,7 @@
 //! one, by proportion.
 
 use super::{ThreadInterval, ThreadTimes};
-use crate::model::hash::NumberMap;
+use crate::hash::HashMap;
 use crate::model::{Profile, ThreadHandle};
 use std::ops::Range;
 
@@ -76,7 +76,7 @@ pub(super) struct SeenInterval {
 pub(crate) struct GatheredSamples {
     pub(super) intervals: Vec<SeenInterval>,
     /// Intervals of each thread, by OS id.
-    pub(super) of_thread: NumberMap<u64, Range<usize>>,
+    pub(super) of_thread: HashMap<u64, Range<usize>>,
     /// Threads with samples, by index.
     threads: Vec<Option<GatheredThread>>,
     pub(super) pieces: Vec<SamplePiece>,

@@ -6,7 +6,7 @@ use super::gathered::{GatheredSamples, RowPlace};
 use super::rule::{Elapsed, GivenBack, SampleClass, SampleParts, divide, nearest};
 use super::sample_times::{SampleTimes, modes_of};
 use super::{HeldBack, ThreadTimes};
-use crate::model::hash::NumberMap;
+use crate::hash::HashMap;
 use crate::model::profile::ProcessorSums;
 use crate::model::recording::RECORDING;
 use crate::model::{
@@ -334,9 +334,9 @@ fn divide_by_thread(
     rows: &mut DividedRows,
     model: &Model,
     left: &mut [u64],
-) -> NumberMap<u64, GivenBack> {
-    let mut given_back = NumberMap::default();
-    let mut merged_pieces: NumberMap<RowPlace, u64> = NumberMap::default();
+) -> HashMap<u64, GivenBack> {
+    let mut given_back = HashMap::default();
+    let mut merged_pieces: HashMap<RowPlace, u64> = HashMap::default();
     for piece in &gathered.pieces {
         let seen = gathered.intervals.get(piece.interval as usize);
         if seen.is_some_and(|seen| seen.is_merged) {

@@ -8,7 +8,7 @@
 use super::gathered::{GatheredSamples, SeenInterval};
 use super::measured::DividedRows;
 use super::rule::{Elapsed, GivenBack, SampleClass, SampleParts, Shares};
-use crate::model::hash::NumberMap;
+use crate::hash::HashMap;
 use crate::model::{Mode, Model, Profile, StackHandle};
 use std::ops::Range;
 
@@ -56,12 +56,12 @@ pub struct SampleTimes {
     /// Intervals between readings, and the time that samples of each class have in each.
     intervals: Vec<(SeenInterval, [u64; 3])>,
     /// Intervals of each thread, by OS id.
-    of_thread: NumberMap<u64, Range<usize>>,
+    of_thread: HashMap<u64, Range<usize>>,
     /// Shares in the intervals that are divided as one, by the OS id of their thread.
-    merged: NumberMap<u64, Shares>,
+    merged: HashMap<u64, Shares>,
     /// Time that each thread gave back from its waits, by OS id of the thread.
-    given_back: NumberMap<u64, GivenBack>,
-    classes: NumberMap<(StackHandle, Mode), SampleClass>,
+    given_back: HashMap<u64, GivenBack>,
+    classes: HashMap<(StackHandle, Mode), SampleClass>,
     /// Shares of samples of threads without readings, but of waits.
     unread: Shares,
     last_total_nanos: i64,
@@ -71,13 +71,13 @@ impl SampleTimes {
     /// Keeps what the division of a profile's rows was made of, with the time that each thread gave
     /// back from its waits. `unread`: time that the process ran and that no thread's readings have.
     pub(super) fn new(
-        (gathered, given_back): (GatheredSamples, NumberMap<u64, GivenBack>),
+        (gathered, given_back): (GatheredSamples, HashMap<u64, GivenBack>),
         unread: u64,
         rows: &DividedRows,
         profile: &Profile,
         model: &Model,
     ) -> SampleTimes {
-        let mut classes = NumberMap::default();
+        let mut classes = HashMap::default();
         for (profile, is_selected) in [(profile, true), (&gathered.refused, false)] {
             for (row, (key, _)) in (0..).zip(profile.unsorted_rows()) {
                 let class = rows.class(super::RowPlace { row, is_selected });
@@ -85,7 +85,7 @@ impl SampleTimes {
             }
         }
         let id_of = |thread| model.thread(thread).and_then(|thread| thread.os_thread_id);
-        let mut of_merged: NumberMap<u64, (Elapsed, [u64; 3])> = NumberMap::default();
+        let mut of_merged: HashMap<u64, (Elapsed, [u64; 3])> = HashMap::default();
         let mut of_unread = [0_u64; 3];
         for (thread, row) in rows.by_thread() {
             let (class, gathered) = (rows.class(row), gathered.row(row));

@@ -4,7 +4,7 @@
 
 use super::process::{GroupLimits, MachineTotal, ProcessTotal, RecordingEnd, number, text};
 use super::{ThreadReading, ThreadTimes, TimedThread};
-use crate::model::hash::NumberMap;
+use crate::hash::HashMap;
 use crate::model::names::shorten;
 use nettrace_parser::Event;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ const MIN_BIRTHS_APART_NANOS: u64 = 10_000_001;
 pub(super) struct StreamState {
     times: ThreadTimes,
     /// Living threads, by OS id.
-    living: NumberMap<u64, LivingThread>,
+    living: HashMap<u64, LivingThread>,
     /// Number of rounds that have ended.
     rounds: u64,
     /// Time at which the last round that has ended began, in nanoseconds since the session's start.

@@ -3,9 +3,10 @@
 
 use super::Activities;
 use super::view::{ActivitySite, Slow};
+use crate::hash::{HashMap, HashSet};
 use crate::model::activity_id::ActivityId;
 use crate::model::{StackHandle, TextHandle};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Maximum number of activities that await the one around them. The oldest of more activities has
 /// none around it: the caller may be in another process.

@@ -2,6 +2,7 @@
 
 use super::document::ActivityEvent;
 use super::fields::fields_text;
+use crate::hash::HashMap;
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_id::{ActivityId, WantedId};
 use crate::model::intervals::OpenActivityKey;
@@ -11,7 +12,6 @@ use crate::report::counts::increase;
 use nettrace_parser::Event;
 use nettrace_parser::catalog::event_name;
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 /// Maximum number of events kept for one activity.
 const MAX_EVENTS: usize = 10_000;
@@ -45,7 +45,7 @@ impl ChosenActivity {
         ChosenActivity {
             id,
             found: None,
-            with_id: HashMap::new(),
+            with_id: HashMap::default(),
             is_edge: false,
             events: Vec::new(),
             left_out: 0,

@@ -8,12 +8,13 @@ pub use rows::{
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::fields::Walk;
+use crate::hash::HashMap;
 use crate::model::{
     Model, ProcessHandle, Resolved, StackHandle, TextHandle, ThreadHandle, stands_for, type_text,
 };
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Computes an [`AllocReport`]. Memory is bounded by the number of distinct threads,
 /// stacks, types and kinds of objects.

@@ -14,11 +14,11 @@ pub(crate) use series::{Published, STARVATIONS, SeriesKey};
 pub(crate) use values::CounterValues;
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
+use crate::hash::HashMap;
 use crate::model::{Model, Resolved};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
-use std::collections::HashMap;
 
 /// Values of all counters.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -2,7 +2,8 @@
 
 use super::CountersReport;
 use super::series::{CounterBase, CounterKind, CounterPoint, CounterSeries};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use crate::hash::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -245,7 +246,7 @@ const MAX_UNDERSCORES: usize = 8;
 fn labels(series: &CounterSeries) -> String {
     let mut text = format!("provider=\"{}\"", escaped(&series.provider, true));
     let mut names = BTreeSet::from(["provider".to_owned(), "quantile".to_owned()]);
-    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut numbers: HashMap<String, usize> = HashMap::default();
     for (key, value) in series.tags_without_percentile() {
         let mut name: String = key
             .chars()

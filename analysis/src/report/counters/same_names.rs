@@ -11,7 +11,7 @@
 //! | before | the same tags come twice in a collection |
 
 use super::series::SeriesKey;
-use std::collections::HashMap;
+use crate::hash::HashMap;
 
 /// Maximum number of intervals without a value; after it an instrument is gone, and the next one of
 /// its name continues its series.

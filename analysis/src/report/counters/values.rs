@@ -16,11 +16,12 @@
 use super::OtherInterval;
 use super::same_names::{Publication, SameNames};
 use super::series::{CounterKind, CounterPoint, Published, SeriesKey};
+use crate::hash::HashMap;
 use crate::model::{Moment, short};
 use nettrace_export::tags_of;
 use nettrace_parser::view::{self, CounterValue, KnownProvider, MetricKind, View};
 use nettrace_parser::{DateTime, Event, Value};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// Nanoseconds per second.
 const SECOND: f64 = 1e9;

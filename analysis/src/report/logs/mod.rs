@@ -21,12 +21,13 @@ pub use templates::LogTemplate;
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::flat_json;
+use crate::hash::HashMap;
 use crate::model::{Model, Pattern, Resolved, ThreadHandle, short};
 use crate::report::counts::increase;
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use templates::Templates;
 

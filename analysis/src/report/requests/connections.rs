@@ -4,7 +4,7 @@
 //! connection before it opens a new one. A client that is made anew for each request opens one each
 //! time, while those of the clients before it are idle or have just been closed.
 
-use std::collections::HashMap;
+use crate::hash::HashMap;
 
 /// Maximum number of hosts whose connections are counted.
 const MAX_HOSTS: usize = 10_000;

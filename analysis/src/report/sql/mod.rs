@@ -19,7 +19,7 @@ use super::distribution::Distribution;
 use super::endpoints::executed_method;
 use super::logs::{Around, LogScopes, LoggedMessage};
 use super::requests::OpenRequests;
-use crate::hash::{HashMap, hash_of};
+use crate::hash::{HashMap, HashSet, hash_of};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_edge::http_facts::HttpFacts;
 use crate::model::intervals::OpenActivities;
@@ -30,7 +30,7 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use statement::normalised;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use units::{UnitRow, Units, WorkUnit};
 

@@ -1,8 +1,8 @@
 //! Units of work and the commands that they ran. A unit is a request or, if that is unknown, a
 //! connection, which programs mostly open for one unit of work.
 
+use crate::hash::HashMap;
 use crate::model::{StackHandle, TextHandle};
-use std::collections::HashMap;
 
 /// Maximum number of open units.
 const MAX_UNITS: usize = 65_536;
@@ -75,7 +75,7 @@ impl Units {
     ) {
         let ran = (statement, stack);
         let Some(unit) = unit else {
-            self.fold(None, false, HashMap::from([(ran, (1, nanos))]));
+            self.fold(None, false, HashMap::from_iter([(ran, (1, nanos))]));
             return;
         };
         if self.open.len() >= MAX_UNITS && !self.open.contains_key(&unit) {
@@ -84,7 +84,7 @@ impl Units {
         let commands = self.open.entry(unit).or_default();
         let is_full = commands.len() >= MAX_COMMANDS && !commands.contains_key(&ran);
         if is_full {
-            self.fold(None, false, HashMap::from([(ran, (1, nanos))]));
+            self.fold(None, false, HashMap::from_iter([(ran, (1, nanos))]));
             return;
         }
         let (count, sum) = commands.entry(ran).or_default();

@@ -1,11 +1,11 @@
 //! Account of the time of one open activity.
 
 use super::{At, Doing, Parts, ThreadWork, WorkPiece};
+use crate::hash::HashMap;
 use crate::model::activity_id::ActivityId;
 use crate::model::{Resolved, StackHandle, ThreadHandle};
 use crate::report::counts::increase;
 use crate::sorted::SortFew;
-use std::collections::HashMap;
 
 /// Number of pieces from which on they are summed up.
 const MANY_PIECES: usize = 64;
