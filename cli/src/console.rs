@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 #[expect(missing_debug_implementations, reason = "streams have nothing to show")]
 pub struct Console<'a> {
     /// Standard input, read when the trace is given as `-`.
-    pub stdin: Box<dyn Read>,
+    pub stdin: Box<dyn Read + Send>,
     /// Standard output, which receives the results.
     pub stdout: &'a mut (dyn Write + Send),
     /// Opens a second handle of standard output, for a thread that writes the results of a session.

@@ -24,7 +24,7 @@ use std::rc::Rc;
 
 /// The streams, the style and the delays of a command.
 pub(crate) struct Context<'a> {
-    stdin: Option<Box<dyn Read>>,
+    stdin: Option<Box<dyn Read + Send>>,
     pub(crate) stdin_is_terminal: bool,
     pub(crate) stdout_is_terminal: bool,
     /// Whether `TERM` names a terminal that cannot show anything in place.
@@ -95,7 +95,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns standard input, which can be read once. Fails if a person would have to type it.
-    pub(crate) fn stdin(&mut self) -> Result<Box<dyn Read>, Failure> {
+    pub(crate) fn stdin(&mut self) -> Result<Box<dyn Read + Send>, Failure> {
         if self.stdin_is_terminal {
             return Err(Failure::terminal());
         }

@@ -75,9 +75,10 @@ impl Failure {
             Error::Format { offset, context, fault } => {
                 format!("offset {offset:#x}, {context}: {fault}; {}", remedy(file, fault))
             }
-            Error::Io(error) if is_limit(error) => format!(
+            Error::Io(error) if is::<LimitReached>(error) => format!(
                 "offset {position:#x}: {error}; give a larger --input-limit if the file can be trusted"
             ),
+            Error::Io(error) if is::<NothingUnpacked>(error) => error.to_string(),
             Error::Io(error) => {
                 format!(
                     "offset {position:#x}: reading failed: {}; copy the file and try again",
@@ -125,6 +126,18 @@ impl fmt::Display for LimitReached {
 
 impl std::error::Error for LimitReached {}
 
+/// Reason why nothing of a compressed trace could be unpacked, and what to do.
+#[derive(Debug)]
+pub(crate) struct NothingUnpacked(pub(crate) String);
+
+impl fmt::Display for NothingUnpacked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NothingUnpacked {}
+
 /// Number of bytes by which a trace is recognised.
 const MIN_HEADER_BYTES: u64 = 8;
 
@@ -171,9 +184,9 @@ fn remedy(file: &str, fault: &Fault) -> &'static str {
     }
 }
 
-/// Returns whether an error says that a compressed trace unpacks to more than the limit.
-fn is_limit(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<LimitReached>())
+/// Returns whether an error of reading has this cause.
+fn is<E: std::error::Error + 'static>(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<E>())
 }
 
 /// Returns the text of an error in small letters and without Rust's `(os error 2)`.

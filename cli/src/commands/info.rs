@@ -4,6 +4,7 @@ use crate::args::{InfoArgs, InputArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input::Packing;
 use crate::messages::cause_of_loss;
 use crate::printable::printable;
 use crate::style::Style;
@@ -22,7 +23,7 @@ pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Fa
     if args.form.json {
         context.write_json(&info)?;
     } else {
-        text(context, &args.input, &info)?;
+        text(context, &args.input, &info, ended.packing())?;
     }
     context.out.finish()?;
     Ok(context.conclude(&trace.file, &ended, true))
@@ -31,11 +32,16 @@ pub(super) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit, Fa
 /// Maximum number of items listed in a section; further items are only counted.
 const MAX_LISTED_ITEMS: usize = 12;
 
-fn text(context: &mut Context<'_>, input: &InputArgs, report: &TraceInfo) -> Result<(), Failure> {
+fn text(
+    context: &mut Context<'_>,
+    input: &InputArgs,
+    report: &TraceInfo,
+    packing: Option<Packing>,
+) -> Result<(), Failure> {
     let style = context.style;
     let mut writer = InfoWriter { out: context.out.buffer(), style };
     writer.write_heading(&input.name())?;
-    writer.write_trace(report)?;
+    writer.write_trace(report, packing)?;
     writer.write_blank_line()?;
     writer.write_amounts(report)?;
     writer.write_blank_line()?;
@@ -67,15 +73,15 @@ impl InfoWriter<'_> {
         writeln!(self.out, "  {}  {text}", self.style.faint().over(format_args!("{label:<9}")))
     }
 
-    fn write_trace(&mut self, report: &TraceInfo) -> io::Result<()> {
+    fn write_trace(&mut self, report: &TraceInfo, packing: Option<Packing>) -> io::Result<()> {
         let name = match report.version {
             3 => "NetPerf (nettrace 3)".to_owned(),
             6 => format!("nettrace {}.{}", report.version, report.minor),
             version => format!("nettrace {version}"),
         };
-        let packed = if report.compressed { ", gzip" } else { "" };
+        let packed = packing.map_or(String::new(), |packing| format!(", {}", packing.name()));
         let size = units::bytes(report.end_offset);
-        let unpacked = if report.compressed { " unpacked" } else { "" };
+        let unpacked = if packing.is_some() { " unpacked" } else { "" };
         let end = match report.complete {
             true => self.style.good().over("complete"),
             false => {

@@ -1,6 +1,6 @@
 //! How reading a trace ended.
 
-use super::{Input, UnpackFault};
+use super::{Input, Packing, UnpackFault};
 use nettrace_analysis::info::{Survey, TraceInfo};
 use nettrace_analysis::report::OutcomeReport;
 use nettrace_parser::{Outcome, Reader};
@@ -11,7 +11,7 @@ use std::ops::Deref;
 #[derive(Debug)]
 pub(crate) struct Ended {
     outcome: Outcome,
-    is_gzip: bool,
+    packing: Option<Packing>,
     unpack_fault: Option<UnpackFault>,
     unread_times: Option<UnreadTimes>,
 }
@@ -51,6 +51,11 @@ impl Ended {
         self.unread_times
     }
 
+    /// Returns how the file is packed; `None` if it is not.
+    pub(crate) fn packing(&self) -> Option<Packing> {
+        self.packing
+    }
+
     pub(crate) fn unpack_fault(&self) -> Option<UnpackFault> {
         self.unpack_fault
     }
@@ -58,7 +63,7 @@ impl Ended {
     /// Returns information about the trace and the compressed file around it.
     pub(crate) fn info(&self, survey: &Survey, header: &nettrace_parser::Trace) -> TraceInfo {
         let mut info = survey.info(header, self);
-        info.compressed = self.is_gzip;
+        info.compressed = self.packing.is_some();
         if let Some(fault) = self.unpack_fault {
             let what = fault.what().to_owned();
             info.add_file_fault(fault.offset, "compressed file", what, fault.is_loss());
@@ -88,14 +93,14 @@ impl Deref for Ended {
 impl From<&Reader<Input>> for Ended {
     fn from(reader: &Reader<Input>) -> Ended {
         let input = reader.source();
-        let (is_gzip, unpack_fault) = (input.is_gzip(), input.unpack_fault());
-        Ended { outcome: reader.outcome(), is_gzip, unpack_fault, unread_times: None }
+        let (packing, unpack_fault) = (input.packing(), input.unpack_fault());
+        Ended { outcome: reader.outcome(), packing, unpack_fault, unread_times: None }
     }
 }
 
 /// Several threads read only plain files, so an outcome from them has no compressed file.
 impl From<Outcome> for Ended {
     fn from(outcome: Outcome) -> Ended {
-        Ended { outcome, is_gzip: false, unpack_fault: None, unread_times: None }
+        Ended { outcome, packing: None, unpack_fault: None, unread_times: None }
     }
 }

@@ -1,34 +1,36 @@
 //! Opens the parser's source for a path: a mapped file, a file that is read, or standard input.
-//! Gzip is recognised by its first bytes, whatever the name, and unpacked on the way.
+//! A packed file is recognised by its first bytes, whatever the name, and unpacked on the way.
 
 mod ending;
 mod gzip;
 mod mapped;
+mod packed_file;
+mod packing;
 mod regions;
 pub(crate) mod second;
+mod unpacked;
 
 pub(crate) use ending::{Ended, UnreadTimes};
-pub(crate) use gzip::{UnpackFault, packer};
+pub(crate) use gzip::packer;
+pub(crate) use packing::{Packing, UnpackFault};
 pub(crate) use regions::Regions;
 
 use crate::failure::{Failure, STDIN_NAME};
 use crate::progress::Progress;
-use gzip::Unpack;
 use nettrace_parser::{Buffered, MappedFile, Reader, Source, Span, Trace};
-use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::rc::Rc;
+use unpacked::{Unpacked, UnpackedSoFar};
 
 /// The source of a trace's bytes for [`nettrace_parser::Reader`].
 pub(crate) struct Input {
     bytes: SourceBytes,
     progress: Rc<Progress>,
     whole: Option<u64>,
-    /// Number of bytes of the file that were read so far, before unpacking.
-    consumed: Rc<Cell<u64>>,
-    unpack_fault: Option<Rc<Cell<Option<UnpackFault>>>>,
+    /// What is known of the packed file; `None` for any other one.
+    packed: Option<Rc<UnpackedSoFar>>,
 }
 
 /// The bytes of a trace. This is an enum instead of a type parameter so that the parser's reader is
@@ -56,28 +58,27 @@ impl Input {
         }
         let whole = metadata.is_file().then_some(metadata.len());
         let head = head(&mut file).map_err(failed)?;
-        let is_plain = !gzip::is_gzip(&head);
+        let packing = Packing::of(&head);
         let file_bytes = whole.filter(|bytes| *bytes > 0);
-        if is_mapped && is_plain && file_bytes.is_some() {
+        if is_mapped && packing.is_none() && file_bytes.is_some() {
             // A file system that cannot map files can still read them.
             if let Ok(mapped) = mapped::open(path) {
                 return Ok(Input {
                     bytes: SourceBytes::Mapped(mapped),
                     progress,
                     whole,
-                    consumed: Rc::default(),
-                    unpack_fault: None,
+                    packed: None,
                 });
             }
         }
         let mut left = u64::MAX;
         if file_bytes.is_some() {
-            let second = second::find(&mut file, !is_plain).ok().flatten();
+            let second = second::find(&mut file, packing).ok().flatten();
             let start = head.len() as u64;
             file.seek(SeekFrom::Start(start)).map_err(failed)?;
             left = second.map_or(u64::MAX, |place| place.start.saturating_sub(start));
         }
-        Ok(Input::from_read(head, file.take(left), whole, limit, progress))
+        Input::from_read(head, file.take(left), whole, limit, progress).map_err(failed)
     }
 
     /// Opens the second stream of a file: [`second`] has its places. A file beside the trace counts
@@ -101,12 +102,12 @@ impl Input {
         // Opening a pipe would wait for its writer.
         let length = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?.len();
         let mut file = File::open(path).ok()?;
-        let is_gzip = gzip::is_gzip(&head(&mut file).ok()?);
-        let place = second::find(&mut file, is_gzip).ok()?.filter(|place| place.start < length)?;
+        let packing = Packing::of(&head(&mut file).ok()?);
+        let place = second::find(&mut file, packing).ok()?.filter(|place| place.start < length)?;
         file.seek(SeekFrom::Start(place.start)).ok()?;
         let (head, progress) = (head(&mut file).ok()?, Rc::new(Progress::new(false)));
         let rest = file.take(place.len.saturating_sub(head.len() as u64));
-        Some(Reader::new(Input::from_read(head, rest, Some(place.len), limit, progress)))
+        Input::from_read(head, rest, Some(place.len), limit, progress).ok().map(Reader::new)
     }
 
     /// Opens the second stream in its own file.
@@ -122,37 +123,36 @@ impl Input {
 
     /// Opens standard input, or its replacement in tests.
     pub(crate) fn stdin(
-        mut stdin: Box<dyn Read>,
+        mut stdin: Box<dyn Read + Send>,
         limit: u64,
         progress: Rc<Progress>,
     ) -> Result<Input, Failure> {
-        let head =
-            head(&mut stdin).map_err(|error| Failure::open(STDIN_NAME, Path::new("-"), &error))?;
-        Ok(Input::from_read(head, stdin, None, limit, progress))
+        let failed = |error: io::Error| Failure::open(STDIN_NAME, Path::new("-"), &error);
+        let head = head(&mut stdin).map_err(failed)?;
+        Input::from_read(head, stdin, None, limit, progress).map_err(failed)
     }
 
     fn from_read(
         head: Vec<u8>,
-        rest: impl Read + 'static,
+        rest: impl Read + Send + 'static,
         whole: Option<u64>,
         limit: u64,
         progress: Rc<Progress>,
-    ) -> Input {
-        let is_gzip = gzip::is_gzip(&head);
-        let consumed = Rc::new(Cell::new(0));
-        let counted =
-            Counted { inner: Cursor::new(head).chain(rest), consumed: Rc::clone(&consumed) };
-        let (bytes, unpack_fault): (Box<dyn Read>, _) = if is_gzip {
-            let (unpack, fault) = Unpack::new(counted, limit, Rc::clone(&consumed));
-            (Box::new(unpack), Some(fault))
-        } else {
-            (Box::new(counted), None)
+    ) -> io::Result<Input> {
+        let packing = Packing::of(&head);
+        let file: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(rest));
+        let (bytes, packed): (Box<dyn Read>, _) = match packing {
+            Some(packing) => {
+                let (unpacked, so_far) = Unpacked::new(packing, file, limit)?;
+                (Box::new(unpacked), Some(so_far))
+            }
+            None => (file, None),
         };
         // A pipe may stay open after the end of its trace, so the source does not wait for what
         // follows.
         let buffered =
             if whole.is_some() { Buffered::at_rest(bytes) } else { Buffered::new(bytes) };
-        Input { bytes: SourceBytes::Read(buffered), progress, whole, consumed, unpack_fault }
+        Ok(Input { bytes: SourceBytes::Read(buffered), progress, whole, packed })
     }
 
     fn mapped(&self) -> Option<&MappedFile> {
@@ -162,14 +162,14 @@ impl Input {
         }
     }
 
-    /// Returns whether the trace is compressed.
-    pub(crate) fn is_gzip(&self) -> bool {
-        self.unpack_fault.is_some()
+    /// Returns how the trace is packed; `None` if it is not.
+    pub(crate) fn packing(&self) -> Option<Packing> {
+        self.packed.as_ref().map(|packed| packed.packing)
     }
 
-    /// Returns the fault of the compressed file, as far as it was read.
+    /// Returns the fault of the packed file, as far as it was read.
     pub(crate) fn unpack_fault(&self) -> Option<UnpackFault> {
-        self.unpack_fault.as_ref().and_then(|fault| fault.get())
+        self.packed.as_ref().and_then(|packed| packed.fault.get())
     }
 }
 
@@ -191,14 +191,15 @@ impl Source for Input {
     }
 
     fn fill(&mut self, end: u64) -> io::Result<bool> {
-        let filled = match &mut self.bytes {
-            SourceBytes::Mapped(mapped) => {
-                self.consumed.set(end);
-                mapped.fill(end)
+        let (filled, plain) = match &mut self.bytes {
+            SourceBytes::Mapped(mapped) => (mapped.fill(end), end),
+            SourceBytes::Read(buffered) => {
+                let filled = buffered.fill(end);
+                (filled, buffered.start() + buffered.bytes().len() as u64)
             }
-            SourceBytes::Read(buffered) => buffered.fill(end),
         };
-        self.progress.show(self.consumed.get(), self.whole);
+        let done = self.packed.as_ref().map_or(plain, |packed| packed.consumed.get());
+        self.progress.show(done, self.whole);
         filled
     }
 
@@ -226,23 +227,9 @@ impl Source for Input {
     }
 }
 
-/// Reads the first bytes, as many as it takes to recognise gzip.
+/// Reads the first bytes, as many as it takes to recognise a packed file.
 fn head(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    input.take(gzip::MAGIC.len() as u64).read_to_end(&mut head)?;
+    input.take(Packing::HEAD_BYTES as u64).read_to_end(&mut head)?;
     Ok(head)
-}
-
-/// Counts the bytes that are read through it.
-struct Counted<R> {
-    inner: R,
-    consumed: Rc<Cell<u64>>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        self.consumed.set(self.consumed.get() + count as u64);
-        Ok(count)
-    }
 }

@@ -15,7 +15,8 @@
 //! | −29 | 21 | the last 16 bytes of the plain file, as a stored block |
 //! | −8 | 8 | checksum and length |
 
-use super::gzip::{self, MAGIC};
+use super::gzip;
+use super::packing::Packing;
 use nettrace_parser::following::{Following, TRAILER_BYTES};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -81,10 +82,13 @@ pub(super) struct Place {
 }
 
 /// Finds the second stream of a file, and leaves the file at its beginning.
-pub(super) fn find(mut file: impl Read + Seek, is_gzip: bool) -> io::Result<Option<Place>> {
-    let place = match is_gzip {
-        true => find_packed(&mut file)?,
-        false => Following::in_file(&mut file)?
+pub(super) fn find(
+    mut file: impl Read + Seek,
+    packing: Option<Packing>,
+) -> io::Result<Option<Place>> {
+    let place = match packing {
+        Some(Packing::Gzip) => find_packed(&mut file)?,
+        None => Following::in_file(&mut file)?
             .map(|following| Place { start: following.start, len: following.len }),
     };
     file.rewind()?;
@@ -102,10 +106,11 @@ fn find_packed(file: &mut (impl Read + Seek)) -> io::Result<Option<Place>> {
     let len = u64::from_le_bytes(length);
     let start = last.checked_sub(len).filter(|start| *start > 0);
     let Some(start) = start.filter(|_| head == HEAD && stored == STORED) else { return Ok(None) };
-    let mut magic = [0; MAGIC.len()];
+    let mut head = [0; Packing::HEAD_BYTES];
     file.seek(SeekFrom::Start(start))?;
-    file.read_exact(&mut magic)?;
-    Ok((magic == MAGIC && len > 0).then_some(Place { start, len }))
+    file.read_exact(&mut head)?;
+    let is_member = Packing::of(&head) == Some(Packing::Gzip) && len > 0;
+    Ok(is_member.then_some(Place { start, len }))
 }
 
 /// Returns the path of the file that holds the second stream while a trace is recorded, and stays if
@@ -156,9 +161,9 @@ mod tests {
         assert_eq!(plain, [&first[..], second, &trailer].concat());
         let start = packed(first).len() as u64;
         let place = Some(Place { start, len: member.len() as u64 });
-        assert_eq!(find(Cursor::new(&file), true).unwrap(), place);
+        assert_eq!(find(Cursor::new(&file), Some(Packing::Gzip)).unwrap(), place);
         let plain_place = Some(Place { start: first.len() as u64, len: second.len() as u64 });
-        assert_eq!(find(Cursor::new(&plain), false).unwrap(), plain_place);
+        assert_eq!(find(Cursor::new(&plain), None).unwrap(), plain_place);
     }
 
     #[test]
@@ -167,14 +172,18 @@ mod tests {
         let whole = member.len() as u64;
         for len in [0, 1, whole - 1, whole + 1, whole + first.len() as u64, u64::MAX, 1 << 63] {
             let file = [&first[..], &member, &last_member(len, 15)].concat();
-            assert_eq!(find(Cursor::new(file), true).unwrap(), None, "{len}");
+            assert_eq!(find(Cursor::new(file), Some(Packing::Gzip)).unwrap(), None, "{len}");
         }
         let file = [&first[..], &member, &last_member(whole, 15)].concat();
         for len in 0..file.len() {
-            assert_eq!(find(Cursor::new(&file[..len]), true).unwrap(), None, "{len}");
+            assert_eq!(
+                find(Cursor::new(&file[..len]), Some(Packing::Gzip)).unwrap(),
+                None,
+                "{len}"
+            );
         }
         let twice = [&first[..], &member].concat();
-        assert_eq!(find(Cursor::new(twice), true).unwrap(), None);
+        assert_eq!(find(Cursor::new(twice), Some(Packing::Gzip)).unwrap(), None);
     }
 
     #[test]
