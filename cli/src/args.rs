@@ -55,7 +55,7 @@ Exit codes:
 /// Read .nettrace and .netperf files: what .NET's EventPipe, dotnet-trace and one-collect
 /// record.
 ///
-/// A trace is a file, or - for standard input; gzip is recognised whatever the name.
+/// A trace is a file, or - for standard input; gzip and zstd are recognised whatever the name.
 /// Results go to stdout, everything else to stderr. Without a command, the trace is
 /// summed up: what it is, and what stands out.
 #[derive(Debug, Parser)]

@@ -39,7 +39,7 @@ impl Failure {
     /// Creates the failure for a file that cannot be opened.
     pub(crate) fn open(file: &str, path: &Path, error: &io::Error) -> Failure {
         let hint = match error.kind() {
-            io::ErrorKind::NotFound => match with_gz(path) {
+            io::ErrorKind::NotFound => match packed(path) {
                 Some(other) => format!("; there is {other}"),
                 None => "; check the path".to_owned(),
             },
@@ -163,15 +163,15 @@ const OTHER_FILES: [(&str, &str); 5] = [
 
 /// Returns a remedy for a stream that cannot be read from its beginning.
 fn remedy(file: &str, fault: &Fault) -> &'static str {
-    let name = file.strip_suffix(".gz").unwrap_or(file).to_ascii_lowercase();
+    let name = PACKED.iter().find_map(|ending| file.strip_suffix(ending)).unwrap_or(file);
+    let name = name.to_ascii_lowercase();
     if let Some((_, remedy)) = OTHER_FILES.iter().find(|(ending, _)| name.ends_with(ending)) {
         return remedy;
     }
     match fault {
         Fault::HeaderTruncated => "the recording ended before its first event; record again",
-        Fault::Foreign(Foreign::Gzip) => "it is compressed twice; unpack it once",
+        Fault::Foreign(Foreign::Gzip | Foreign::Zstd) => "it is compressed twice; unpack it once",
         Fault::Foreign(Foreign::Zip) => "unpack it and give the .nettrace file in it",
-        Fault::Foreign(Foreign::Zstd) => "unpack it with zstd -d",
         Fault::Foreign(Foreign::Etl) => ETL,
         Fault::Foreign(Foreign::Etlx) => ETLX,
         Fault::Foreign(Foreign::GcDump) => GCDUMP,
@@ -197,9 +197,14 @@ pub(crate) fn plain(error: &io::Error) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// Returns the path with `.gz` after it, if there is such a file.
-fn with_gz(path: &Path) -> Option<String> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".gz");
-    Path::new(&name).is_file().then(|| Path::new(&name).display().to_string())
+/// Endings of the names of compressed files.
+const PACKED: [&str; 2] = [".gz", ".zst"];
+
+/// Returns the path of the compressed file that lies where this one was looked for.
+fn packed(path: &Path) -> Option<String> {
+    PACKED.iter().find_map(|ending| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        Path::new(&name).is_file().then(|| Path::new(&name).display().to_string())
+    })
 }

@@ -2,7 +2,7 @@
 //! arguments and streams.
 //!
 //! `args` parses the command line, and a module of `commands` handles it: it opens the trace
-//! (`input`: file, pipe or gzip) through `context` and writes results to `output`. Only `messages`
+//! (`input`: file or pipe, plain or packed) through `context` and writes results to `output`. Only `messages`
 //! reports faults of a trace on stderr.
 
 #![deny(unsafe_code)]

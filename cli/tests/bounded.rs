@@ -588,6 +588,27 @@ mod with_release {
 
     #[test]
     #[ignore = "needs NETTRACE"]
+    fn a_file_that_unpacks_to_a_gigabyte_takes_the_memory_of_its_window() {
+        let mut trace = synth::tiny_v4().bytes;
+        trace.pop();
+        // The first frame has the events, and then a frame has blocks of 128 KiB of zeros.
+        for (power, limit) in [(17, "ulimit -d 16384"), (27, "ulimit -d 229376")] {
+            let header = [0x28, 0xb5, 0x2f, 0xfd, 0, (power - 10) << 3];
+            let zeros = [2, 0, 0x10, 0].repeat(8192);
+            let bomb = [&common::zstd(&trace)[..], &header, &zeros, &[1, 0, 0]].concat();
+            let path = file("bomb.zst", &bomb);
+            let script = format!("{limit}; exec \"$0\" \"$@\"");
+            let ended = spawned(&script, &["info", "--json", &path], None).wait_with_output();
+            let ended = ended.unwrap();
+            assert_eq!(ended.status.code(), Some(3), "{}", String::from_utf8_lossy(&ended.stderr));
+            let info: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+            assert_eq!(info["events"], 4);
+            assert!(info["end_offset"].int() >= 1 << 30);
+        }
+    }
+
+    #[test]
+    #[ignore = "needs NETTRACE"]
     fn info_lists_thousands_of_providers_and_counts_the_others_within_bounds() {
         let few = file("few-providers.nettrace", &many_providers(8000));
         let info = common::nettrace(&["info", "--json", &few]).json();

@@ -1,11 +1,12 @@
-//! Traces from files, pipes and gzip, and messages about inputs that cannot be read.
+//! Traces from files, pipes, gzip and zstd, and messages about inputs that cannot be read.
 
 use crate::common;
 use crate::common::Json;
 
-use common::{event_type, file, gzip, nettrace, nettrace_with_input, session_of, top};
-use nettrace_testdata::eventually;
+use common::{event_type, file, gzip, nettrace, nettrace_with_input, session_of, top, zstd};
 use nettrace_testdata::synth::{self, Damage, PartKind};
+use nettrace_testdata::{cases, eventually};
+use std::path::Path;
 
 fn tiny_v4() -> Vec<u8> {
     synth::tiny_v4().into_bytes()
@@ -14,9 +15,9 @@ fn tiny_v4() -> Vec<u8> {
 #[test]
 fn a_trace_is_the_same_as_a_file_by_pipe_and_compressed_whatever_its_name() {
     for bytes in [tiny_v4(), synth::tiny_v6().into_bytes()] {
-        let packed = gzip(&bytes);
-        let (plain_file, gz_file) =
-            (file("trace.nettrace.gz", &bytes), file("trace.nettrace", &packed));
+        let (gz, zst) = (gzip(&bytes), zstd(&bytes));
+        let plain_file = file("trace.nettrace.gz", &bytes);
+        let (gz_file, zst_file) = (file("trace.nettrace", &gz), file("zst.nettrace.gz", &zst));
         for command in [
             &["stats", "--json"][..],
             &["events"],
@@ -29,8 +30,10 @@ fn a_trace_is_the_same_as_a_file_by_pipe_and_compressed_whatever_its_name() {
             let others = [
                 nettrace(&[&with(&plain_file)[..], &["--no-mmap"]].concat()),
                 nettrace(&with(&gz_file)),
+                nettrace(&with(&zst_file)),
                 nettrace_with_input(&with("-"), &bytes),
-                nettrace_with_input(&with("-"), &packed),
+                nettrace_with_input(&with("-"), &gz),
+                nettrace_with_input(&with("-"), &zst),
             ];
             for other in others {
                 assert_eq!(
@@ -44,50 +47,94 @@ fn a_trace_is_the_same_as_a_file_by_pipe_and_compressed_whatever_its_name() {
 }
 
 #[test]
-fn members_of_gzip_that_follow_each_other_are_one_trace() {
+fn packed_parts_that_follow_each_other_are_one_trace() {
     let bytes = tiny_v4();
     let (a, b) = bytes.split_at(200);
-    let ran = nettrace(&["info", "--json", &file("two.gz", &[gzip(a), gzip(b)].concat())]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
-    assert_eq!(ran.json()["events"], 4);
+    for pack in [gzip, zstd] {
+        let ran = nettrace(&["info", "--json", &file("two.gz", &[pack(a), pack(b)].concat())]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+        let json = ran.json();
+        assert_eq!((&json["events"], &json["compressed"]), (&4.into(), &true.into()));
+    }
+}
+
+#[test]
+fn frames_of_the_zstd_command_are_the_trace_that_they_were_made_of() {
+    let plain = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
+    let packed = "testdata/packed/samples-only.nettrace.zst";
+    for command in [&["events", "--format", "ndjson"][..], &["report", "topN", "--json"]] {
+        let with = |input| nettrace(&[command, &[input]].concat());
+        assert_eq!((with(packed).text(), with(packed).code), (with(plain).text(), Some(0)));
+    }
+    assert!(nettrace(&["info", packed]).text().contains("nettrace 4, zstd, "));
+    let folder = file("folder", b"");
+    std::fs::remove_file(&folder).unwrap();
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::copy(top().join(packed), Path::new(&folder).join("a.nettrace.zst")).unwrap();
+    let tables = format!("{folder}/tables");
+    let exported = nettrace(&["export", "parquet", &folder, "-o", &tables, "--tables", "inputs"]);
+    assert_eq!(exported.code, Some(0), "{}", exported.stderr);
+    let compared = nettrace(&["diff", &folder, &folder]);
+    assert_eq!(compared.code, Some(0), "{}", compared.stderr);
+}
+
+#[test]
+fn a_packed_trace_that_is_cut_anywhere_is_read_as_far_as_it_goes() {
+    let bytes = tiny_v4();
+    for packed in [gzip(&bytes), zstd(&bytes)] {
+        for nth in 0..cases(24) as usize {
+            let cut = packed.len() * nth / cases(24) as usize;
+            let ran = nettrace(&["events", &file("cut", &packed[..cut])]);
+            // Some cuts leave no header.
+            assert!([Some(1), Some(3)].contains(&ran.code), "{cut}: {}", ran.stderr);
+            assert!(!ran.stderr.contains("panicked"), "{cut}: {}", ran.stderr);
+        }
+    }
 }
 
 #[test]
 fn a_compressed_file_that_is_cut_off_is_read_up_to_the_cut_and_reported() {
     let trace =
         std::fs::read(top().join("testdata/traces/net10-linux-x64/waits.nettrace.gz")).unwrap();
-    let cut = file("cut.nettrace.gz", &trace[..trace.len() / 2]);
-    let ran = nettrace(&["info", "--json", &cut]);
-    let json = ran.json();
-    assert_eq!(ran.code, Some(3));
-    ran.assert_message("the gzip data ends too early");
-    assert!(json["events"].int() > 1000, "events before the cut are counted");
-    assert_eq!(
-        (&json["complete"], &json["damage"][0]["context"]),
-        (&false.into(), &"compressed file".into())
-    );
-    let events = nettrace(&["events", "--order", "file", "--format", "ndjson", &cut]);
-    assert_eq!(events.lines().len() as u64, json["events"].int());
-    assert_eq!(events.code, Some(3));
+    let whole = std::fs::read(top().join("testdata/packed/samples-only.nettrace.zst")).unwrap();
+    for (packed, name) in [(trace, "gzip"), (whole, "zstd")] {
+        let cut = file("cut.nettrace.gz", &packed[..packed.len() / 2]);
+        let ran = nettrace(&["info", "--json", &cut]);
+        let json = ran.json();
+        assert_eq!(ran.code, Some(3));
+        ran.assert_message(&format!("the {name} data ends too early"));
+        assert!(json["events"].int() > 500, "events before the cut are counted: {json}");
+        assert_eq!(
+            (&json["complete"], &json["damage"][0]["context"]),
+            (&false.into(), &"compressed file".into())
+        );
+        let events = nettrace(&["events", "--order", "file", "--format", "ndjson", &cut]);
+        assert_eq!(events.lines().len() as u64, json["events"].int());
+        assert_eq!(events.code, Some(3));
+    }
 }
 
 #[test]
 fn what_follows_the_compressed_data_is_reported_and_costs_nothing() {
-    let packed = [gzip(&tiny_v4()), b"something else".to_vec()].concat();
-    let ran = nettrace(&["info", "--json", &file("trailing.gz", &packed)]);
-    assert_eq!((ran.code, &ran.json()["events"]), (Some(0), &4.into()));
-    ran.assert_message("data that is not gzip follows");
-    assert_eq!(ran.json()["notes"][0]["context"], "compressed file");
+    for (packed, name) in [(gzip(&tiny_v4()), "gzip"), (zstd(&tiny_v4()), "zstd")] {
+        let packed = [packed, b"something else".to_vec()].concat();
+        let ran = nettrace(&["info", "--json", &file("trailing.gz", &packed)]);
+        assert_eq!((ran.code, &ran.json()["events"]), (Some(0), &4.into()));
+        ran.assert_message(&format!("data that is not {name} follows"));
+        assert_eq!(ran.json()["notes"][0]["context"], "compressed file");
+    }
 }
 
 #[test]
 fn a_wrong_checksum_is_damage() {
-    let mut packed = gzip(&tiny_v4());
-    let at = packed.len() - 8;
-    packed[at] ^= 0xff;
-    let ran = nettrace(&["stats", "--json", &file("checksum.gz", &packed)]);
-    assert_eq!((ran.code, &ran.json()["events"]), (Some(3), &4.into()));
-    ran.assert_message("the gzip data is corrupt");
+    let checksum_bytes = [(gzip(&tiny_v4()), 8, "gzip"), (zstd(&tiny_v4()), 4, "zstd")];
+    for (mut packed, from_end, name) in checksum_bytes {
+        let at = packed.len() - from_end;
+        packed[at] ^= 0xff;
+        let ran = nettrace(&["stats", "--json", &file("checksum.gz", &packed)]);
+        assert_eq!((ran.code, &ran.json()["events"]), (Some(3), &4.into()));
+        ran.assert_message(&format!("the {name} data is corrupt"));
+    }
 }
 
 #[test]
@@ -149,6 +196,22 @@ fn a_file_that_cannot_be_read_is_named_with_what_was_found_and_what_to_try() {
         (header(b"PK\x03\x04 and so on"), "zip archive; unpack it"),
         (header(b"PERFILE2 and so on"), "perf.data file; open it with perf report"),
         (header(&gzip(&gzip(b"x"))), "gzip-compressed; it is compressed twice"),
+        (header(&gzip(&zstd(b"x"))), "zstd-compressed; it is compressed twice"),
+        (header(&zstd(&gzip(b"x"))), "gzip-compressed; it is compressed twice"),
+        (
+            header(b"\x28\xb5\x2f\xfd\x00\xa8\x11\x00\x00ab"),
+            "the zstd data needs a window of more than 128 MiB, the limit (offset 0x6 of the \
+             compressed file); unpack it with zstd -d --long=31",
+        ),
+        (
+            header(b"\x28\xb5\x2f\xfd\x01\x58\x07\x11\x00\x00ab"),
+            "the zstd data needs a dictionary (offset 0x7 of the compressed file); unpack it with \
+             zstd -d -D DICTIONARY",
+        ),
+        (
+            header(&gzip(&tiny_v4())[..10]),
+            "the gzip data ends too early (offset 0xa of the compressed file); look for another copy",
+        ),
         (
             header(&v7),
             "version 7 is not supported (supported: 3, 4, 5 and 6); look for a newer nettrace",

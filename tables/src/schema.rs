@@ -60,7 +60,7 @@ pub const INPUTS: Table = Table {
         column("end_offset", Whole, "where the stream ended, in uncompressed bytes")
             .unit("bytes")
             .null("`status` is `failed`"),
-        column("compressed", Flag, "whether the file is compressed with gzip")
+        column("compressed", Flag, "whether the file is compressed, with gzip or zstd")
             .null("`status` is `failed`"),
         column("writer", Text, "the program that wrote the stream, such as `.NET 10.0.1`")
             .null("unknown"),

@@ -26,7 +26,7 @@ Examples:
 #[command(override_usage = "nettrace convert [OPTIONS] <FILE>")]
 #[command(after_help = format!("Formats:\n{}\n{CONVERT_EXAMPLES}", formats_for_help()))]
 pub(crate) struct ConvertArgs {
-    /// The trace: a file, plain or gzip, or - for standard input
+    /// The trace: a file, plain, gzip or zstd, or - for standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 

@@ -61,7 +61,7 @@ pub(crate) enum ExportFormat {
 #[derive(Debug, Args)]
 #[command(after_help = PARQUET_EXAMPLES)]
 pub(crate) struct ParquetArgs {
-    /// Traces: files, plain or gzip; folders, with all .nettrace and .netperf files below;
+    /// Traces: files, plain, gzip or zstd; folders, with all .nettrace and .netperf files below;
     /// patterns with *, ? and **; - for standard input
     #[arg(value_name = "INPUT", required = true)]
     pub(crate) inputs: Vec<PathBuf>,

@@ -14,7 +14,7 @@ const READING: &str = "Reading the trace";
 /// Argument that names a trace.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
-    /// The trace: a file, plain or gzip, or - for standard input
+    /// The trace: a file, plain, gzip or zstd, or - for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 

@@ -44,7 +44,7 @@ impl Members {
             if file.fill_buf().is_ok_and(|waiting| waiting.first() != Some(&FIRST_BYTE)) {
                 return Err(file.fault(UnpackFaultKind::Trailing));
             }
-            self.member = GzDecoder::new(file.take());
+            self.member = GzDecoder::new(file.take_out());
             (self.is_first, self.given) = (false, 0);
         }
         Ok(is_more)

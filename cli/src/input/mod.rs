@@ -9,6 +9,7 @@ mod packing;
 mod regions;
 pub(crate) mod second;
 mod unpacked;
+mod zstd;
 
 pub(crate) use ending::{Ended, UnreadTimes};
 pub(crate) use gzip::packer;

@@ -33,7 +33,7 @@ impl PackedFile {
     }
 
     /// Takes the file, and leaves one without bytes.
-    pub(super) fn take(&mut self) -> PackedFile {
+    pub(super) fn take_out(&mut self) -> PackedFile {
         let nothing = PackedFile {
             packing: self.packing,
             file: BufReader::with_capacity(0, Box::new(io::empty())),

@@ -6,16 +6,21 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
     Gzip,
+    Zstd,
 }
 
 impl Packing {
     /// Number of bytes by which a packed file is recognised.
-    pub(super) const HEAD_BYTES: usize = 2;
+    pub(super) const HEAD_BYTES: usize = 4;
 
     /// Recognises a packed file by its first bytes, whatever its name; `None` for any other file.
     pub(super) fn of(head: &[u8]) -> Option<Packing> {
         match head {
             [0x1f, 0x8b, ..] => Some(Packing::Gzip),
+            // A frame with data, or one for other programs, which may come first.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
+                Some(Packing::Zstd)
+            }
             _ => None,
         }
     }
@@ -24,6 +29,7 @@ impl Packing {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Packing::Gzip => "gzip",
+            Packing::Zstd => "zstd",
         }
     }
 }
@@ -45,6 +51,10 @@ pub(crate) enum UnpackFaultKind {
     Corrupt,
     /// Something other than packed data follows; nothing is lost.
     Trailing,
+    /// The packed data refers back further than unpacking keeps it.
+    LargeWindow,
+    /// The packed data refers to a dictionary that is not in the file.
+    Dictionary,
 }
 
 impl UnpackFault {
@@ -55,17 +65,27 @@ impl UnpackFault {
 
     /// Returns what to do if nothing could be unpacked.
     pub(super) fn remedy(&self) -> &'static str {
-        "look for another copy"
+        match self.kind {
+            UnpackFaultKind::LargeWindow => "unpack it with zstd -d --long=31",
+            UnpackFaultKind::Dictionary => "unpack it with zstd -d -D DICTIONARY",
+            _ => "look for another copy",
+        }
     }
 
     /// Returns the fault as text, without its place.
     pub(crate) fn what(&self) -> &'static str {
+        use Packing::{Gzip, Zstd};
         match (self.kind, self.packing) {
-            (UnpackFaultKind::Truncated, Packing::Gzip) => "the gzip data ends too early",
-            (UnpackFaultKind::Corrupt, Packing::Gzip) => "the gzip data is corrupt",
-            (UnpackFaultKind::Trailing, Packing::Gzip) => {
-                "data that is not gzip follows; it was ignored"
+            (UnpackFaultKind::Truncated, Gzip) => "the gzip data ends too early",
+            (UnpackFaultKind::Truncated, Zstd) => "the zstd data ends too early",
+            (UnpackFaultKind::Corrupt, Gzip) => "the gzip data is corrupt",
+            (UnpackFaultKind::Corrupt, Zstd) => "the zstd data is corrupt",
+            (UnpackFaultKind::Trailing, Gzip) => "data that is not gzip follows; it was ignored",
+            (UnpackFaultKind::Trailing, Zstd) => "data that is not zstd follows; it was ignored",
+            (UnpackFaultKind::LargeWindow, _) => {
+                "the zstd data needs a window of more than 128 MiB, the limit"
             }
+            (UnpackFaultKind::Dictionary, _) => "the zstd data needs a dictionary",
         }
     }
 }

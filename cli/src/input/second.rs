@@ -88,6 +88,8 @@ pub(super) fn find(
 ) -> io::Result<Option<Place>> {
     let place = match packing {
         Some(Packing::Gzip) => find_packed(&mut file)?,
+        // A recording is packed by gzip, so this was packed as a whole.
+        Some(Packing::Zstd) => None,
         None => Following::in_file(&mut file)?
             .map(|following| Place { start: following.start, len: following.len }),
     };
@@ -114,8 +116,8 @@ fn find_packed(file: &mut (impl Read + Seek)) -> io::Result<Option<Place>> {
 }
 
 /// Returns the path of the file that holds the second stream while a trace is recorded, and stays if
-/// the trace breaks off: `shop.clock.nettrace` for `shop.nettrace`, `shop.nettrace.gz` and
-/// `shop.nettrace.part`.
+/// the trace breaks off: `shop.clock.nettrace` for `shop.nettrace`, `shop.nettrace.gz`,
+/// `shop.nettrace.zst` and `shop.nettrace.part`.
 pub(crate) fn beside(trace: &Path) -> PathBuf {
     let name = trace.file_name().unwrap_or_default().to_string_lossy();
     let mut stem: &str = &name;
@@ -124,7 +126,7 @@ pub(crate) fn beside(trace: &Path) -> PathBuf {
     {
         stem = front;
     }
-    for ending in [".gz", ".nettrace"] {
+    for ending in [".gz", ".zst", ".nettrace"] {
         stem = stem.strip_suffix(ending).unwrap_or(stem);
     }
     trace.with_file_name(format!("{stem}{BESIDE}"))
@@ -188,8 +190,9 @@ mod tests {
 
     #[test]
     fn the_file_beside_has_the_name_of_the_trace() {
-        for name in ["a/shop.nettrace", "a/shop.nettrace.gz", "a/shop.nettrace.part", "a/shop"] {
-            assert_eq!(beside(Path::new(name)), Path::new("a/shop.clock.nettrace"), "{name}");
+        for ending in [".nettrace", ".nettrace.gz", ".nettrace.zst", ".nettrace.part", ""] {
+            let name = format!("a/shop{ending}");
+            assert_eq!(beside(Path::new(&name)), Path::new("a/shop.clock.nettrace"), "{name}");
         }
         assert_eq!(beside(Path::new("a.party.gz.part2")), Path::new("a.party.clock.nettrace"));
     }

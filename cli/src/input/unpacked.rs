@@ -6,6 +6,7 @@
 use super::gzip::Members;
 use super::packed_file::{PackedFile, Stop};
 use super::packing::{Packing, UnpackFault};
+use super::zstd::Frames;
 use crate::failure::{LimitReached, NothingUnpacked};
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -105,6 +106,7 @@ impl Unpacked {
         let file = PackedFile::new(packing, file);
         let decoder: Box<dyn Unpack> = match packing {
             Packing::Gzip => Box::new(Members::new(file)),
+            Packing::Zstd => Box::new(Frames::new(file)),
         };
         let (filled, pieces) = sync_channel(BUFFERS);
         let (spare, emptied) = sync_channel(BUFFERS);
@@ -178,22 +180,24 @@ impl Read for Unpacked {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::packing::UnpackFaultKind;
     use super::*;
     use nettrace_testdata::eventually;
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
     use std::io::{Cursor, Write};
     use std::sync::Arc;
 
-    const PACKINGS: [Packing; 1] = [Packing::Gzip];
+    const PACKINGS: [Packing; 2] = [Packing::Gzip, Packing::Zstd];
 
-    fn packed(packing: Packing, bytes: &[u8]) -> Vec<u8> {
+    pub(in crate::input) fn packed(packing: Packing, bytes: &[u8]) -> Vec<u8> {
         match packing {
             Packing::Gzip => {
                 let mut encoder = super::super::packer(Vec::new());
                 encoder.write_all(bytes).unwrap();
                 encoder.finish().unwrap()
             }
+            Packing::Zstd => compress_to_vec(bytes, CompressionLevel::Fastest),
         }
     }
 
@@ -208,7 +212,10 @@ mod tests {
     }
 
     /// Unpacks a file, with the fault that ended it.
-    fn unpacked(packing: Packing, file: &[u8]) -> (Vec<u8>, Option<UnpackFault>) {
+    pub(in crate::input) fn unpacked(
+        packing: Packing,
+        file: &[u8],
+    ) -> (Vec<u8>, Option<UnpackFault>) {
         let file = Box::new(Cursor::new(file.to_vec()));
         let (mut unpacked, so_far) = Unpacked::new(packing, file, u64::MAX).unwrap();
         let mut bytes = Vec::new();

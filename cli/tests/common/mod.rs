@@ -8,6 +8,7 @@ pub(crate) mod logging;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use nettrace_testdata::synth::{self, EventType, Field, Session, SessionThread, Step, Version};
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::io::Write;
@@ -185,6 +186,10 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).expect("memory is writable");
     encoder.finish().expect("memory is writable")
+}
+
+pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
+    compress_to_vec(bytes, CompressionLevel::Fastest)
 }
 
 /// Compares a text with the file `expected/NAME`. With `UPDATE_EXPECT=1`, writes the file instead;

@@ -136,7 +136,8 @@ pub(crate) fn with_ending(trace: &Path, ending: &str) -> PathBuf {
     let name = Path::new(trace.file_name().unwrap_or_default());
     // File names need not be valid UTF-8, so extensions are removed without decoding the rest.
     let is = |name: &Path, ending: &str| name.extension().is_some_and(|found| found == ending);
-    let name = if is(name, "gz") { name.with_extension("") } else { name.to_owned() };
+    let is_packed = is(name, "gz") || is(name, "zst");
+    let name = if is_packed { name.with_extension("") } else { name.to_owned() };
     let is_trace = is(&name, "nettrace") || is(&name, "netperf");
     let name = if is_trace { name.with_extension("") } else { name };
     let mut name = if name == Path::new("-") { "trace".into() } else { name.into_os_string() };

@@ -123,7 +123,7 @@ fn read_folders(
     for (folder, is_new) in [(old, false), (new, true)] {
         let files = traces_in(folder)?;
         if files.is_empty() {
-            let text = "no .nettrace or .nettrace.gz file lies in it".to_owned();
+            let text = "no .nettrace, .nettrace.gz or .nettrace.zst file lies in it".to_owned();
             return Err(Failure::input(folder.display().to_string(), text));
         }
         for file in files {
@@ -151,8 +151,8 @@ fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        if name.is_some_and(|name| name.ends_with(".nettrace") || name.ends_with(".nettrace.gz")) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if [".nettrace", ".nettrace.gz", ".nettrace.zst"].iter().any(|end| name.ends_with(end)) {
             files.push(path);
         }
     }
@@ -160,11 +160,11 @@ fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// Returns a file's name without `.nettrace` and `.gz`.
+/// Returns a file's name without `.nettrace` and the ending of a compressed file.
 fn stem(file: &Path) -> String {
     let name =
         file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
     name.strip_suffix(".nettrace").unwrap_or(name).to_owned()
 }
 

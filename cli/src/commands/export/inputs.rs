@@ -10,7 +10,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Endings of file names that are exported from a folder.
-const ENDINGS: [&str; 4] = [".nettrace", ".nettrace.gz", ".netperf", ".netperf.gz"];
+const ENDINGS: [&str; 6] =
+    [".nettrace", ".nettrace.gz", ".nettrace.zst", ".netperf", ".netperf.gz", ".netperf.zst"];
 
 /// Input of the export.
 #[derive(Debug)]
