@@ -1,7 +1,7 @@
 //! Distributions of a quantity: count, sum, extremes, percentiles.
 
 use crate::document::nearest_rank;
-use std::collections::BTreeMap;
+use crate::hash::HashMap;
 
 /// Binary logarithm of the number of buckets per power of two.
 const PARTS_LOG2: u32 = 7;
@@ -13,7 +13,8 @@ const FEW: usize = 128;
 /// however many values there are, and a percentile is wrong by at most 0.4 %.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Distribution {
-    buckets: BTreeMap<u32, u64>,
+    /// Number of values in each bucket, once there are more than [`FEW`].
+    buckets: HashMap<u32, u64>,
     /// All values, as long as there are at most [`FEW`].
     few: Vec<u64>,
     count: u64,
@@ -28,17 +29,23 @@ impl Distribution {
         self.max = self.max.max(value);
         self.count = self.count.saturating_add(1);
         self.sum = self.sum.saturating_add(u128::from(value));
-        let bucket = self.buckets.entry(bucket_of(value)).or_default();
-        *bucket = bucket.saturating_add(1);
-        self.keep(&[value]);
+        self.keep(value);
     }
 
-    /// Keeps values that `count` includes already; drops all if there are too many.
-    fn keep(&mut self, values: &[u64]) {
-        match usize::try_from(self.count).is_ok_and(|count| count <= FEW) {
-            true => self.few.extend_from_slice(values),
-            false => self.few = Vec::new(),
+    /// Keeps a value, in its bucket if there are many.
+    fn keep(&mut self, value: u64) {
+        if self.buckets.is_empty() && self.few.len() < FEW {
+            return self.few.push(value);
         }
+        for few in std::mem::take(&mut self.few) {
+            self.put(bucket_of(few), 1);
+        }
+        self.put(bucket_of(value), 1);
+    }
+
+    fn put(&mut self, bucket: u32, count: u64) {
+        let sum = self.buckets.entry(bucket).or_default();
+        *sum = sum.saturating_add(count);
     }
 
     pub(crate) fn merge(&mut self, other: &Distribution) {
@@ -49,11 +56,13 @@ impl Distribution {
         self.max = self.max.max(other.max);
         self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
-        for (bucket, count) in &other.buckets {
-            let mine = self.buckets.entry(*bucket).or_default();
-            *mine = mine.saturating_add(*count);
+        other.few.iter().for_each(|value| self.keep(*value));
+        other.buckets.iter().for_each(|(bucket, count)| self.put(*bucket, *count));
+        if !self.buckets.is_empty() {
+            for few in std::mem::take(&mut self.few) {
+                self.put(bucket_of(few), 1);
+            }
         }
-        self.keep(&other.few);
     }
 
     pub(crate) fn count(&self) -> u64 {
@@ -64,37 +73,40 @@ impl Distribution {
         u64::try_from(self.sum).unwrap_or(u64::MAX)
     }
 
-    /// Returns the smallest value that at least `percent` % of all values do not exceed. `sorted`:
-    /// the values of `few`.
-    fn percentile(&self, sorted: &[u64], percent: u64) -> u64 {
-        let rank = nearest_rank(self.count, percent);
-        if sorted.len() as u64 == self.count {
+    /// Returns the smallest values that at least so many percent of all values do not exceed.
+    fn percentiles<const COUNT: usize>(&self, percents: [u64; COUNT]) -> [u64; COUNT] {
+        let mut few = self.few.clone();
+        few.sort_unstable();
+        let mut buckets: Vec<(u32, u64)> =
+            self.buckets.iter().map(|(bucket, count)| (*bucket, *count)).collect();
+        buckets.sort_unstable();
+        percents.map(|percent| {
+            let rank = nearest_rank(self.count, percent);
             let place = usize::try_from(rank.saturating_sub(1)).unwrap_or(usize::MAX);
-            return sorted.get(place).copied().unwrap_or(self.max);
-        }
-        let mut seen = 0_u64;
-        for (bucket, count) in &self.buckets {
-            seen = seen.saturating_add(*count);
-            if seen >= rank {
-                return middle_of(*bucket).clamp(self.min, self.max);
+            if let Some(value) = few.get(place) {
+                return *value;
             }
-        }
-        self.max
+            let mut seen = 0_u64;
+            let bucket = buckets.iter().find(|(_, count)| {
+                seen = seen.saturating_add(*count);
+                seen >= rank
+            });
+            bucket.map_or(self.max, |(bucket, _)| middle_of(*bucket).clamp(self.min, self.max))
+        })
     }
 
     pub(crate) fn spread(&self) -> Spread {
-        let mut sorted = self.few.clone();
-        sorted.sort_unstable();
+        let [p50_ns, p90_ns, p95_ns, p99_ns] = self.percentiles([50, 90, 95, 99]);
         let mean = self.sum.checked_div(u128::from(self.count)).unwrap_or(0);
         Spread {
             count: self.count,
             total_ns: self.sum(),
             mean_ns: u64::try_from(mean).unwrap_or(u64::MAX),
             min_ns: self.min,
-            p50_ns: self.percentile(&sorted, 50),
-            p90_ns: self.percentile(&sorted, 90),
-            p95_ns: self.percentile(&sorted, 95),
-            p99_ns: self.percentile(&sorted, 99),
+            p50_ns,
+            p90_ns,
+            p95_ns,
+            p99_ns,
             max_ns: self.max,
         }
     }
