@@ -3,7 +3,9 @@
 use super::{Bounds, Edge, Interval};
 use crate::hash::HashMap;
 use crate::sorted::SortFew;
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
+use std::mem::replace;
 
 /// Maximum number of open starts with one key. If there are more, stops were lost.
 const MAX_DEPTH: usize = 64;
@@ -17,9 +19,47 @@ const MAX_OPEN_STARTS: usize = 1 << 16;
 /// Intervals whose stop is missing are passed to `lost`, with [`Bounds::StopLost`].
 #[derive(Debug)]
 pub(crate) struct Matcher<K, T> {
-    /// Open starts of each key, outermost first.
-    open: HashMap<K, Vec<BegunInterval<T>>>,
+    open: HashMap<K, BegunIntervals<T>>,
     count: usize,
+}
+
+/// Open starts with one key. Nearly always there is one, which takes no allocation.
+#[derive(Debug)]
+struct BegunIntervals<T> {
+    outermost: BegunInterval<T>,
+    /// Further ones, from the outside to the inside.
+    inner: Vec<BegunInterval<T>>,
+}
+
+impl<T> BegunIntervals<T> {
+    fn len(&self) -> usize {
+        self.inner.len().saturating_add(1)
+    }
+
+    fn innermost_mut(&mut self) -> &mut BegunInterval<T> {
+        self.inner.last_mut().unwrap_or(&mut self.outermost)
+    }
+
+    /// Returns all starts with their places, innermost first.
+    fn inside_out(&self) -> impl Iterator<Item = (usize, &BegunInterval<T>)> {
+        let inner = self.inner.iter().enumerate().rev();
+        inner
+            .map(|(place, begun)| (place.saturating_add(1), begun))
+            .chain(std::iter::once((0, &self.outermost)))
+    }
+
+    /// Removes the start at a place, if there is another one to remain.
+    fn remove(&mut self, place: usize) -> Option<BegunInterval<T>> {
+        if place > self.inner.len() || self.inner.is_empty() {
+            return None;
+        }
+        let removed = self.inner.remove(place.saturating_sub(1));
+        Some(if place == 0 { replace(&mut self.outermost, removed) } else { removed })
+    }
+
+    fn into_iter(self) -> impl Iterator<Item = BegunInterval<T>> {
+        std::iter::once(self.outermost).chain(self.inner)
+    }
 }
 
 #[derive(Debug)]
@@ -55,14 +95,22 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
             lost(Interval::without_stop(at, what));
             return;
         }
-        let open = self.open.entry(key).or_default();
-        if open.len() >= MAX_DEPTH {
-            // At this depth, the stop of the outermost interval is long lost.
-            lost(open.remove(0).lost());
-        } else {
-            self.count = self.count.saturating_add(1);
+        let begun = BegunInterval { at, what };
+        match self.open.entry(key) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(BegunIntervals { outermost: begun, inner: Vec::new() });
+            }
+            Entry::Occupied(mut open) => {
+                let open = open.get_mut();
+                open.inner.push(begun);
+                if open.len() > MAX_DEPTH {
+                    // At this depth, the stop of the outermost interval is long lost.
+                    open.remove(0).into_iter().for_each(|begun| lost(begun.lost()));
+                    return;
+                }
+            }
         }
-        open.push(BegunInterval { at, what });
+        self.count = self.count.saturating_add(1);
     }
 
     /// Starts an interval that can only be open once. If one is already open, its stop was lost.
@@ -79,7 +127,7 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
 
     /// Ends all open intervals with a key, because their stops were lost.
     pub(crate) fn lose(&mut self, key: K, lost: impl FnMut(Interval<T>)) {
-        let open = self.open.remove(&key).unwrap_or_default();
+        let Some(open) = self.open.remove(&key) else { return };
         self.count = self.count.saturating_sub(open.len());
         open.into_iter().map(BegunInterval::lost).for_each(lost);
     }
@@ -95,12 +143,13 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
 
     /// Returns the innermost open interval with a key.
     pub(crate) fn innermost(&mut self, key: K) -> Option<(Edge, &mut T)> {
-        self.open.get_mut(&key)?.last_mut().map(|begun| (begun.at, &mut begun.what))
+        let begun = self.open.get_mut(&key)?.innermost_mut();
+        Some((begun.at, &mut begun.what))
     }
 
     /// Returns all open intervals, in no particular order.
     pub(crate) fn all(&self) -> impl Iterator<Item = &T> {
-        self.open.values().flatten().map(|begun| &begun.what)
+        self.open.values().flat_map(BegunIntervals::inside_out).map(|(_, begun)| &begun.what)
     }
 
     /// Returns whether no interval is open.
@@ -126,17 +175,14 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
     ) -> Option<Interval<T>> {
         // The start nearest to "stop minus duration" is right even after a lost stop. Without a
         // duration, only nesting is known.
-        let open = self.open.get(&key)?;
-        let place = match reported {
-            Some(reported) => {
-                let began = at.nanos.saturating_sub_unsigned(reported);
-                let distance = |begun: &BegunInterval<T>| begun.at.nanos.abs_diff(began);
-                // The innermost of equally good matches wins.
-                let from_inside = open.iter().enumerate().rev();
-                from_inside.min_by_key(|(_, begun)| distance(begun)).map(|(place, _)| place)
-            }
-            None => open.len().checked_sub(1),
-        }?;
+        let place = |open: &BegunIntervals<T>| {
+            let Some(reported) = reported else { return Some(open.inner.len()) };
+            let began = at.nanos.saturating_sub_unsigned(reported);
+            let distance = |begun: &BegunInterval<T>| begun.at.nanos.abs_diff(began);
+            // The innermost of equally good matches wins.
+            let nearest = open.inside_out().min_by_key(|(_, begun)| distance(begun));
+            nearest.map(|(place, _)| place)
+        };
         self.stop_at(key, place, at, reported, lost)
     }
 
@@ -152,25 +198,34 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
     where
         T: PartialEq,
     {
-        let place = self.open.get(&key)?.iter().rposition(|begun| begun.what == *what)?;
+        let place = |open: &BegunIntervals<T>| {
+            open.inside_out().find(|(_, begun)| begun.what == *what).map(|(place, _)| place)
+        };
         self.stop_at(key, place, at, None, lost)
     }
 
+    /// Ends the open interval whose place `place` returns.
     fn stop_at(
         &mut self,
         key: K,
-        place: usize,
+        place: impl FnOnce(&BegunIntervals<T>) -> Option<usize>,
         at: Edge,
         reported: Option<u64>,
         mut lost: impl FnMut(Interval<T>),
     ) -> Option<Interval<T>> {
-        let open = self.open.get_mut(&key)?;
-        let inner = open.split_off(place.saturating_add(1));
-        let begun = open.pop()?;
+        let Entry::Occupied(mut entry) = self.open.entry(key) else { return None };
+        let (begun, inner) = match place(entry.get())? {
+            0 => {
+                let BegunIntervals { outermost, inner } = entry.remove();
+                (outermost, inner)
+            }
+            place => {
+                let open = entry.get_mut();
+                let inner = open.inner.split_off(place);
+                (open.inner.pop()?, inner)
+            }
+        };
         self.count = self.count.saturating_sub(inner.len().saturating_add(1));
-        if open.is_empty() {
-            self.open.remove(&key);
-        }
         inner.into_iter().rev().for_each(|begun| lost(begun.lost()));
         Some(Interval::whole(begun.at, at, reported, begun.what))
     }
@@ -179,13 +234,14 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
     /// wait for the same task. It is the innermost one of the stop's thread, or else the oldest
     /// one.
     pub(crate) fn stop_one(&mut self, key: K, at: Edge) -> Option<Interval<T>> {
-        let open = self.open.get_mut(&key)?;
-        let place = open.iter().rposition(|begun| begun.at.thread == at.thread).unwrap_or(0);
-        let begun = (place < open.len()).then(|| open.remove(place))?;
+        let Entry::Occupied(mut entry) = self.open.entry(key) else { return None };
+        let own = entry.get().inside_out().find(|(_, begun)| begun.at.thread == at.thread);
+        let place = own.map_or(0, |(place, _)| place);
+        let begun = match entry.get_mut().remove(place) {
+            Some(begun) => begun,
+            None => entry.remove().outermost,
+        };
         self.count = self.count.saturating_sub(1);
-        if open.is_empty() {
-            self.open.remove(&key);
-        }
         Some(Interval::whole(begun.at, at, None, begun.what))
     }
 
