@@ -7,30 +7,35 @@ use crate::identifier::is_identifier;
 /// For example, `round 12` and `round 13` both give `round #`.
 pub(crate) fn group_of(message: &str) -> String {
     let mut group = String::with_capacity(message.len().min(MAX_BYTES));
-    let mut word = String::new();
-    for character in message.chars() {
-        if character.is_ascii_alphanumeric() || (character == '-' && !word.is_empty()) {
-            word.push(character);
-        } else {
-            flush(&mut word, &mut group);
-            group.push(character);
-        }
-        if group.len() > MAX_BYTES {
-            break;
-        }
+    let mut rest = message;
+    while !rest.is_empty() && group.len() <= MAX_BYTES {
+        let begin = rest.bytes().position(|byte| byte.is_ascii_alphanumeric());
+        let (between, words) = rest.split_at(begin.unwrap_or(rest.len()));
+        let end = words.bytes().position(|byte| !byte.is_ascii_alphanumeric() && byte != b'-');
+        let (word, after) = words.split_at(end.unwrap_or(words.len()));
+        group.push_str(between);
+        add_word(word, &mut group);
+        rest = after;
     }
-    flush(&mut word, &mut group);
-    if let Some((end, _)) = group.char_indices().nth(MAX_CHARACTERS) {
+    if group.len() > MAX_CHARACTERS
+        && let Some((end, _)) = group.char_indices().nth(MAX_CHARACTERS)
+    {
         group.truncate(end);
         group.push('…');
     }
     group
 }
 
+/// Length of a group, in bytes, from which on the rest of the message does not matter: it has more
+/// than [`MAX_CHARACTERS`].
 const MAX_BYTES: usize = 2000;
 const MAX_CHARACTERS: usize = 200;
 
-fn flush(word: &mut String, group: &mut String) {
+/// Adds a word of letters, digits and hyphens.
+fn add_word(word: &str, group: &mut String) {
+    if !word.bytes().any(|byte| byte.is_ascii_digit()) {
+        return group.push_str(word);
+    }
     let trimmed = word.trim_end_matches('-');
     if is_identifier(trimmed) {
         group.push('#');
@@ -46,8 +51,7 @@ fn flush(word: &mut String, group: &mut String) {
             was_digit = is_digit;
         }
     }
-    group.extend(word.chars().skip(trimmed.len()));
-    word.clear();
+    group.push_str(word.get(trimmed.len()..).unwrap_or_default());
 }
 
 #[cfg(test)]
@@ -65,6 +69,7 @@ mod tests {
             ("at 0x7fa7e2884703, sorry", "at #, sorry"),
             ("id 00000000-1c10-0000-0000-00009ac69d59.", "id #."),
             ("well-known - yes", "well-known - yes"),
+            ("-5 of 7- and abcdef-", "-# of #- and abcdef-"),
             ("", ""),
             ("1.5 s", "#.# s"),
         ] {
