@@ -144,8 +144,8 @@ impl Methods {
                 let is_named = !texts.get(code.name).is_empty() && !method.name.is_empty();
                 code.module_id == method.module_id
                     && (!is_named
-                        || texts.intern_shown(method.name) == code.name
-                            && texts.intern_shown(method.namespace) == code.namespace)
+                        || texts.intern_stored(method.name) == code.name
+                            && texts.intern_repeated(method.namespace) == code.namespace)
             }
             // The code was loaded again.
             _ => false,
@@ -242,8 +242,8 @@ fn code_of(method: &view::Method<'_>, texts: &mut Texts) -> MethodCode {
         tier: method.tier(),
         is_cold: method.extent() == 1,
         rejit_id: method.rejit_id.unwrap_or(0),
-        namespace: texts.intern_shown(method.namespace),
-        name: texts.intern_shown(method.name),
-        signature: texts.intern_shown(method.signature),
+        namespace: texts.intern_repeated(method.namespace),
+        name: texts.intern_stored(method.name),
+        signature: texts.intern_stored(method.signature),
     }
 }

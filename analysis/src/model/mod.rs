@@ -47,6 +47,7 @@ mod profile;
 mod program_database;
 mod public_call;
 mod ranges;
+mod recent_texts;
 mod recording;
 mod resolved;
 mod resolver;
@@ -154,6 +155,7 @@ use modules::ModuleTable;
 use nettrace_parser::view::{self, KnownProvider, Tier, View};
 use nettrace_parser::{Event, Trace, Utf16};
 use ranges::{Ranges, ReportedRange};
+pub(crate) use recent_texts::RecentTexts;
 use universal::{Mapping, Mappings};
 
 /// The processes, threads, code and stacks of a trace. See the [module](self).
@@ -273,12 +275,8 @@ impl Process {
 
 impl Model {
     /// Returns the handle of a type's display name. `stored` is its name in the runtime's notation.
-    pub fn intern_type(
-        &mut self,
-        stored: impl std::fmt::Display,
-        options: NameOptions,
-    ) -> TextHandle {
-        let stored = self.texts.intern_shown(stored);
+    pub fn intern_type(&mut self, stored: Utf16<'_>, options: NameOptions) -> TextHandle {
+        let stored = self.texts.intern_repeated(stored);
         if let Some(shown) = self.shown_types.get(&stored) {
             return *shown;
         }
@@ -399,7 +397,7 @@ impl Model {
     /// Takes an event R2RGetEntryPoint, which says that precompiled code of a method is used.
     fn learn_entry_point(&mut self, process: ProcessHandle, event: &Event<'_>) -> Option<()> {
         let (method_id, [namespace, name, signature], start) = methods::entry_point(event)?;
-        let mut intern = |text: Utf16<'_>| self.texts.intern_shown(text);
+        let mut intern = |text: Utf16<'_>| self.texts.intern_stored(text);
         let code = MethodCode {
             method_id,
             // The event does not contain the module.

@@ -1,7 +1,9 @@
 //! Distinct texts, each kept once.
 
 use super::handle::TextHandle;
+use super::recent_texts::RecentTexts;
 use crate::hash::HashMap;
+use nettrace_parser::{Utf16, Value};
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Default)]
@@ -9,6 +11,7 @@ pub(crate) struct Texts {
     rows: Vec<Arc<str>>,
     handles: HashMap<Arc<str>, TextHandle>,
     scratch: String,
+    recent: RecentTexts,
 }
 
 impl Texts {
@@ -24,16 +27,31 @@ impl Texts {
         handle
     }
 
-    /// Returns the handle of the text that a value displays. A new text is added.
-    pub(crate) fn intern_shown(&mut self, text: impl std::fmt::Display) -> TextHandle {
-        use std::fmt::Write;
+    /// Returns the handle of a payload's text. A new text is added.
+    pub(crate) fn intern_stored(&mut self, text: Utf16<'_>) -> TextHandle {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
-        // Writing to a String cannot fail.
-        let _ = write!(scratch, "{text}");
+        Value::Utf16(text).append_to(&mut scratch);
         let handle = self.intern(&scratch);
         self.scratch = scratch;
         handle
+    }
+
+    /// Returns the handle of a payload's text that many events have. A new text is added.
+    pub(crate) fn intern_repeated(&mut self, text: Utf16<'_>) -> TextHandle {
+        let mut recent = std::mem::take(&mut self.recent);
+        let handle = recent.handle_of(text, |text| self.intern_stored(text));
+        self.recent = recent;
+        handle
+    }
+
+    /// Returns the handle of a text that many events have. `None` if the value is no text. A new
+    /// text is added.
+    pub(crate) fn intern_value(&mut self, value: Value<'_>) -> Option<TextHandle> {
+        match value {
+            Value::Utf16(text) => Some(self.intern_repeated(text)),
+            other => other.to_text().map(|text| self.intern(&text)),
+        }
     }
 
     /// Returns the handle of a text. A new text is added while there are fewer than `max` texts.
@@ -69,7 +87,8 @@ mod tests {
         let mut texts = Texts::default();
         let a = texts.intern("a");
         let b = texts.intern("b");
-        assert_eq!((texts.intern_shown('a'), texts.len()), (a, 2));
+        assert_eq!((texts.intern_stored(Utf16::new(b"a\0", true)), texts.len()), (a, 2));
+        assert_eq!([0, 1].map(|_| texts.intern_repeated(Utf16::new(b"b\0", true))), [b; 2]);
         assert_eq!((texts.get(a), texts.get(b)), ("a", "b"));
         assert_eq!((texts.intern_up_to("b", 2), texts.intern_up_to("c", 2)), (Some(b), None));
     }

@@ -212,7 +212,7 @@ impl Jit {
         }
         let texts = model.texts_mut();
         let name = [jitting.namespace, jitting.name, jitting.signature]
-            .map(|text| texts.intern_shown(text));
+            .map(|text| texts.intern_stored(text));
         self.open.start_again(key, at, Some(self.rows.len()), |_| {});
         self.rows.push(CompilationRow {
             process,
@@ -257,7 +257,7 @@ impl Jit {
             None if moment.is_selected => {
                 let texts = model.texts_mut();
                 let name = [method.namespace, method.name, method.signature]
-                    .map(|text| texts.intern_shown(text));
+                    .map(|text| texts.intern_stored(text));
                 self.rows.push(CompilationRow {
                     process,
                     thread: moment.thread,

@@ -106,7 +106,7 @@ impl Alloc {
             self.ticks.add(key(event, moment, model, type_name, kind), &sums);
             return Some(());
         };
-        let type_name = TypeKey::Name(model.texts_mut().intern_shown(seen.type_name));
+        let type_name = TypeKey::Name(model.texts_mut().intern_repeated(seen.type_name));
         let key = key(event, moment, model, type_name, u64::from(seen.kind));
         let max_object_bytes = seen.object_bytes.unwrap_or(0);
         if seen.is_random_sample {

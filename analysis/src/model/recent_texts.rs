@@ -1,0 +1,96 @@
+//! What texts of payloads that came lately stand for.
+
+use super::handle::TextHandle;
+use nettrace_parser::Utf16;
+use nettrace_parser::internal::first;
+
+/// Number of texts that are remembered.
+const MAX_TEXTS: usize = 256;
+/// Maximum length of a text that is remembered, in bytes.
+const MAX_TEXT_BYTES: usize = 1024;
+
+/// Handles that were found for texts, by the bytes of the texts in the payload. Events name the same
+/// types and methods again and again, and a handle that is known saves decoding the text. A text
+/// may replace another one, so memory is bounded however many texts there are.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RecentTexts {
+    rows: Vec<RecentText>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct RecentText {
+    stored: Vec<u8>,
+    /// `None` until the row is used.
+    handle: Option<TextHandle>,
+}
+
+impl RecentTexts {
+    /// Returns the handle of a text, which `find` returns if the text is not remembered.
+    pub(crate) fn handle_of(
+        &mut self,
+        text: Utf16<'_>,
+        find: impl FnOnce(Utf16<'_>) -> TextHandle,
+    ) -> TextHandle {
+        let stored = text.bytes();
+        if stored.len() > MAX_TEXT_BYTES {
+            return find(text);
+        }
+        if self.rows.is_empty() {
+            self.rows.resize_with(MAX_TEXTS, RecentText::default);
+        }
+        let Some(row) = self.rows.get_mut(place_of(stored)) else { return find(text) };
+        if let Some(handle) = row.handle
+            && row.stored == stored
+        {
+            return handle;
+        }
+        let handle = find(text);
+        row.stored.clear();
+        row.stored.extend_from_slice(stored);
+        row.handle = Some(handle);
+        handle
+    }
+}
+
+/// Returns the row for a text, by its length, its middle and its end. Texts that share a row only take
+/// turns.
+#[inline]
+fn place_of(stored: &[u8]) -> usize {
+    let word = |from: usize| stored.get(from..).and_then(first::<u64>).unwrap_or(0);
+    let middle = word(stored.len() / 2);
+    let end = word(stored.len().saturating_sub(8));
+    let mixed = middle ^ end.rotate_left(32) ^ stored.len() as u64;
+    let [.., highest] = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
+    usize::from(highest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_looked_up_until_it_is_known() {
+        let mut texts = RecentTexts::default();
+        let (mut asked, long) = (0, [b'x'; MAX_TEXT_BYTES + 2]);
+        for (bytes, handle) in [(&b"a\0"[..], 7), (b"b\0", 8), (b"a\0", 7), (&long, 9), (&long, 9)]
+        {
+            let found = texts.handle_of(Utf16::new(bytes, true), |_| {
+                asked += 1;
+                TextHandle(handle)
+            });
+            assert_eq!(found, TextHandle(handle));
+        }
+        assert!((4..=5).contains(&asked), "the two short texts may share a row");
+    }
+
+    #[test]
+    fn memory_is_bounded_however_many_texts_there_are() {
+        let mut texts = RecentTexts::default();
+        for number in 0..100_000_u32 {
+            let bytes = number.to_le_bytes();
+            let handle = TextHandle(number);
+            assert_eq!(texts.handle_of(Utf16::new(&bytes, true), |_| handle), handle);
+        }
+        assert_eq!(texts.rows.len(), MAX_TEXTS);
+    }
+}
