@@ -45,6 +45,11 @@ macro_rules! reports {
                     faults: SourceFault::may_be(event),
                     ids: IdsOfStarts::wants(event),
                 };
+                // The end of an exception changes nothing that a finding tells.
+                let interest = OverviewInterest {
+                    exceptions: interest.exceptions && !Exceptions::is_end(event),
+                    ..interest
+                };
                 let OverviewInterest { $($name,)+ subjects, own, askers, faults, ids } = interest;
                 ($($name ||)+ subjects || own || askers || faults || ids).then_some(interest)
             }

@@ -24,12 +24,12 @@ use super::rate::{Rate, RateCounter};
 use super::stack_rows::{ShownFrames, StackRow, is_dispatch, stack_rows};
 use crate::model::intervals::{Bounds, CatchBlock, Clause, Handlers, Interval, nanos_between};
 use crate::model::{
-    Mode, Model, NameOptions, Resolved, StackHandle, TextHandle, ThreadHandle, handler_text,
-    type_text,
+    Mode, Model, NameOptions, RecentTexts, Resolved, StackHandle, TextHandle, ThreadHandle,
+    handler_text, type_text,
 };
 use crate::sorted::SortFew;
-use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
+use nettrace_parser::{Event, Utf16};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -223,14 +223,20 @@ impl ThrowSite {
 /// Type of the exceptions of a site, and the stack that threw them.
 type SiteKey = (TextHandle, StackHandle);
 
+/// Index of a site in [`Exceptions::sites`].
+type SitePlace = usize;
+
 /// Computes an [`ExceptionsReport`]. Memory is bounded by the number of types, messages,
 /// threads and stacks.
 #[derive(Debug)]
 pub struct Exceptions {
-    sites: HashMap<SiteKey, ThrowSite>,
+    sites: Vec<(SiteKey, ThrowSite)>,
+    places: HashMap<SiteKey, SitePlace>,
     /// Handlers in progress, with the site of their exception; `None` if the filter did not accept
     /// the throw.
-    threads: HashMap<ThreadHandle, Handlers<Option<SiteKey>, ()>>,
+    threads: HashMap<ThreadHandle, Handlers<Option<SitePlace>, ()>>,
+    /// Groups of messages.
+    groups: RecentTexts,
     is_handling_traced: bool,
     top: usize,
 }
@@ -239,8 +245,10 @@ impl Default for Exceptions {
     /// Lists the top 10 stacks of each type.
     fn default() -> Exceptions {
         Exceptions {
-            sites: HashMap::default(),
+            sites: Vec::new(),
+            places: HashMap::default(),
             threads: HashMap::default(),
+            groups: RecentTexts::default(),
             is_handling_traced: false,
             top: 10,
         }
@@ -248,31 +256,30 @@ impl Default for Exceptions {
 }
 
 impl Exceptions {
+    /// Returns whether an event says that an exception was handled, which changes nothing here.
+    pub(crate) fn is_end(event: &Event<'_>) -> bool {
+        event.known_provider() == KnownProvider::Runtime && event.id() == 256
+    }
+
     fn thrown(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let stack = model.stack_of(event, moment.thread);
         let exception = view::Exception::from_event(event);
         let flags = exception.map_or(0, |exception| exception.flags);
+        let is_nested = exception.is_some_and(|exception| exception.is_nested());
         let type_name = match exception {
-            Some(exception) => model.texts_mut().intern_shown(exception.type_name),
+            Some(exception) => model.texts_mut().intern_repeated(exception.type_name),
             // Version 0 of the event has no fields.
             None => model.texts_mut().intern("(unknown type)"),
         };
-        let is_nested = exception.is_some_and(|exception| exception.is_nested());
+        // A throw that the filter does not accept may leave a block whose exception it accepts.
+        let place = moment.is_selected.then(|| self.place_of((type_name, stack), moment.nanos));
         let handlers = self.threads.entry(moment.thread).or_default();
         let inner = if flags & 1 != 0 && is_nested { handlers.caught() } else { None };
-        let inner = inner.flatten().map(|(type_name, _)| type_name);
-        let key = (type_name, stack);
+        let inner = inner.flatten().and_then(|place| self.sites.get(place));
+        let inner = inner.map(|((type_name, _), _)| *type_name);
         let catching_since = handlers.catching_since();
-        // A throw that the filter does not accept may leave a block whose exception it accepts.
-        let thrown = moment.is_selected.then_some(key);
-        handlers.thrown(moment.nanos, is_nested, thrown, note_left(&mut self.sites));
-        if !moment.is_selected {
-            return;
-        }
-        let site = self
-            .sites
-            .entry(key)
-            .or_insert_with(|| ThrowSite { first: moment.nanos, ..ThrowSite::default() });
+        handlers.thrown(moment.nanos, is_nested, place, note_left(&mut self.sites));
+        let Some((_, site)) = place.and_then(|place| self.sites.get_mut(place)) else { return };
         site.last = moment.nanos;
         site.rate.add(moment.nanos);
         site.count = site.count.saturating_add(1);
@@ -282,16 +289,28 @@ impl Exceptions {
             site.spent_again(catching_since, moment.nanos);
         }
         if let Some(exception) = exception {
-            let group = group_of(&exception.message.to_string());
-            let is_full = site.messages.len() >= MAX_MESSAGES;
-            // Messages with names in them may all differ.
-            let group = model.texts_mut().intern(if is_full { "(other messages)" } else { &group });
+            let texts = model.texts_mut();
+            let group = if site.messages.len() >= MAX_MESSAGES {
+                // Messages with names in them may all differ.
+                texts.intern("(other messages)")
+            } else {
+                let find = |text: Utf16<'_>| texts.intern(&group_of(&text.to_string()));
+                self.groups.handle_of(exception.message, find)
+            };
             increase(site.messages.entry(group).or_default(), 1);
         }
         if let Some(inner) = inner {
             increase(site.inner.entry(inner).or_default(), 1);
         }
         increase(site.threads.entry(moment.thread).or_default(), 1);
+    }
+
+    /// Returns the place of a site, which is added if unknown. `nanos`: time of its exception.
+    fn place_of(&mut self, key: SiteKey, nanos: i64) -> SitePlace {
+        *self.places.entry(key).or_insert_with(|| {
+            self.sites.push((key, ThrowSite { first: nanos, ..ThrowSite::default() }));
+            self.sites.len().saturating_sub(1)
+        })
     }
 
     fn clause_begins(
@@ -307,8 +326,8 @@ impl Exceptions {
         let Some(cause) = handlers.begin(clause, at, (), note_left(&mut self.sites)) else {
             return;
         };
-        let site = cause.exception.and_then(|key| self.sites.get_mut(&key));
-        let Some(site) = site else { return };
+        let site = cause.exception.and_then(|place| self.sites.get_mut(place));
+        let Some((_, site)) = site else { return };
         if clause == Clause::Catch {
             if cause.is_again {
                 site.again = site.again.saturating_add(1);
@@ -318,8 +337,9 @@ impl Exceptions {
                 let nanos = nanos_between(cause.thrown_nanos, moment.nanos);
                 site.spreads.get_or_insert_default().to_catch.add(nanos);
             }
-            if let Some(method) = event.field("MethodName").and_then(|value| value.to_text()) {
-                let method = model.texts_mut().intern(&method);
+            let texts = model.texts_mut();
+            let method = event.field("MethodName").and_then(|method| texts.intern_value(method));
+            if let Some(method) = method {
                 increase(site.caught_in.entry(method).or_default(), 1);
             }
         }
@@ -329,8 +349,8 @@ impl Exceptions {
         let at = moment.edge(event);
         let Some(handlers) = self.threads.get_mut(&moment.thread) else { return };
         let Some(block) = handlers.end(clause, at, note_left(&mut self.sites)) else { return };
-        let key = block.what.exception.flatten();
-        let Some(site) = key.and_then(|key| self.sites.get_mut(&key)) else { return };
+        let place = block.what.exception.flatten();
+        let Some((_, site)) = place.and_then(|place| self.sites.get_mut(place)) else { return };
         let spreads = site.spreads.get_or_insert_default();
         let spread = match clause {
             Clause::Catch => &mut spreads.in_catch,
@@ -343,14 +363,15 @@ impl Exceptions {
 
 /// Returns a function that counts the catch blocks that another exception left.
 fn note_left(
-    sites: &mut HashMap<SiteKey, ThrowSite>,
-) -> impl FnMut(Interval<CatchBlock<Option<SiteKey>, ()>>) + use<'_> {
+    sites: &mut [(SiteKey, ThrowSite)],
+) -> impl FnMut(Interval<CatchBlock<Option<SitePlace>, ()>>) + use<'_> {
     |Interval { bounds, what: block, .. }| {
         if bounds == Bounds::LeftByException
             && block.clause == Clause::Catch
             // What is thrown again is no other exception.
             && block.left_by != block.exception
-            && let Some(site) = block.exception.flatten().and_then(|key| sites.get_mut(&key))
+            && let Some(place) = block.exception.flatten()
+            && let Some((_, site)) = sites.get_mut(place)
         {
             site.left = site.left.saturating_add(1);
         }
@@ -391,9 +412,8 @@ impl Report for Exceptions {
         let texts = resolved.model().texts();
         let mut types: BTreeMap<String, (ThrowSite, Vec<StackOfSite>)> = BTreeMap::new();
         let mut all = ThrowSite::default();
-        // Sorted, because the order of merging decides ties, and a hash map's differs from run to
-        // run.
-        let mut sites: Vec<(SiteKey, ThrowSite)> = self.sites.into_iter().collect();
+        // The order of merging decides ties.
+        let mut sites = self.sites;
         sites.sort_few_by_key(|(key, _)| *key);
         for ((stored, stack), site) in &sites {
             if resolved.selected(*stack, Mode::Unknown).is_none() {
