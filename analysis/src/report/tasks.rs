@@ -26,7 +26,7 @@ use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of uncompleted tasks that are kept; beyond it, the oldest is dropped.
 const MAX_TASKS: usize = 65_536;
@@ -128,7 +128,9 @@ struct TaskSite {
 /// uncompleted tasks.
 #[derive(Debug)]
 pub struct Tasks {
-    tasks: BTreeMap<TaskKey, Task>,
+    tasks: HashMap<TaskKey, Task>,
+    /// Keys of `tasks` in order; empty until there are too many.
+    in_order: BTreeSet<TaskKey>,
     sites: HashMap<TaskPlace, TaskSite>,
     waits: TaskWaits,
     /// Tasks that were scheduled and have not started.
@@ -146,7 +148,8 @@ impl Default for Tasks {
     /// Lists the top 10 stacks of each name.
     fn default() -> Tasks {
         Tasks {
-            tasks: BTreeMap::new(),
+            tasks: HashMap::default(),
+            in_order: BTreeSet::new(),
             sites: HashMap::default(),
             waits: TaskWaits::default(),
             queued: Matcher::default(),
@@ -183,16 +186,28 @@ impl Tasks {
 
     /// Returns the task with this key, which is added if unknown.
     fn task(&mut self, key: TaskKey) -> &mut Task {
-        if self.tasks.len() >= MAX_TASKS
-            && !self.tasks.contains_key(&key)
-            // Ids ascend, so the first task is the oldest.
-            && let Some((oldest, _)) = self.tasks.pop_first()
-        {
+        if self.tasks.len() >= MAX_TASKS && !self.tasks.contains_key(&key) {
+            self.drop_oldest();
+            self.in_order.insert(key);
+        } else if !self.in_order.is_empty() {
+            self.in_order.insert(key);
+        }
+        self.tasks.entry(key).or_default()
+    }
+
+    /// Drops the oldest task.
+    #[cold]
+    fn drop_oldest(&mut self) {
+        if self.in_order.is_empty() {
+            self.in_order.extend(self.tasks.keys());
+        }
+        // Ids ascend, so the first task is the oldest.
+        if let Some(oldest) = self.in_order.pop_first() {
+            self.tasks.remove(&oldest);
             let each = &mut self.each;
             self.queued.lose(oldest, |lost| add_queued(each, &lost, None));
             self.running.lose(oldest, |lost| add_ran(each, &lost, None, false));
         }
-        self.tasks.entry(key).or_default()
     }
 
     fn scheduled(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment, model: &mut Model) {
@@ -265,15 +280,18 @@ impl Tasks {
             && !self.waits.is_open(key)
         {
             self.tasks.remove(&key);
+            self.in_order.remove(&key);
             self.queued.lose(key, |_| {});
             self.running.lose(key, |_| {});
         }
     }
 
     fn named(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        if let Some(name) = event.field("OperationName").and_then(|value| value.to_text()) {
+        let texts = model.texts_mut();
+        let name = event.field("OperationName").and_then(|name| texts.intern_value(name));
+        if let Some(name) = name {
             let stack = model.stack_of(event, moment.thread);
-            self.task(key).name = Some((model.texts_mut().intern(&name), stack));
+            self.task(key).name = Some((name, stack));
         }
     }
 
