@@ -4,6 +4,7 @@ use super::AnalysisOptions;
 use super::observer::{Nobody, Observer};
 use super::outputs::Outputs;
 use super::sample_source::SampleSource;
+use crate::by_type::ByType;
 use crate::convert::{Convert, ConvertError};
 use crate::model::activity_edge::EdgeTypes;
 use crate::model::intervals::{Interval, LockWaits, Matcher, reported_nanos};
@@ -36,6 +37,8 @@ pub struct Analysis<'c> {
     pub(super) options: AnalysisOptions,
     pub(super) model: Model,
     edge_types: EdgeTypes,
+    /// Which samples the events of each type make.
+    sources: ByType<Option<SampleSource>>,
     pub(super) clock: Option<Clock>,
     pub(super) cpu: CpuWeights,
     /// Threads that currently wait for a lock, for the mode of CPU samples.
@@ -98,6 +101,7 @@ impl<'c> Analysis<'c> {
             options,
             model,
             edge_types: EdgeTypes::default(),
+            sources: ByType::new(None),
             clock: None,
             cpu: CpuWeights::new(),
             locks: LockWaits::default(),
@@ -173,7 +177,8 @@ impl<'c> Analysis<'c> {
 
     /// Passes on the samples and marks that an event makes, and the event itself.
     fn pass_on(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
-        match SampleSource::for_event(event, &self.options.kinds) {
+        let kinds = &self.options.kinds;
+        match self.sources.look_up(event, |event| SampleSource::for_event(event, kinds)) {
             Some(SampleSource::Sampler) => {
                 self.outputs.add_sampler(|| event.capture_thread_id());
                 if let Some(sample) = view::Sample::from_event(event) {

@@ -18,6 +18,7 @@ impl About {
     /// Returns what an event is about; `None` if the model learns nothing from the event. The two
     /// providers use different ids: 154 is a module in a rundown, but an assembly in the runtime's
     /// own events.
+    #[inline]
     pub(super) fn from_event(event: &Event<'_>) -> Option<About> {
         let is_rundown = match event.known_provider() {
             KnownProvider::Runtime => false,

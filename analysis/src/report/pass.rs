@@ -174,11 +174,12 @@ struct ReportObserver<R: Reports> {
 #[derive(Clone, Copy)]
 struct Uses<I> {
     may_name_endpoint: bool,
+    shows_handler: bool,
     reports: Option<I>,
 }
 
 impl<I> Uses<I> {
-    const NONE: Uses<I> = Uses { may_name_endpoint: false, reports: None };
+    const NONE: Uses<I> = Uses { may_name_endpoint: false, shows_handler: false, reports: None };
 
     fn new<R: Reports<Interest = I>>(
         reports: &R,
@@ -187,6 +188,7 @@ impl<I> Uses<I> {
     ) -> Self {
         Uses {
             may_name_endpoint: names_endpoints && endpoints::may_name(event),
+            shows_handler: names_endpoints && endpoints::shows_handler(event),
             reports: reports.interest(event),
         }
     }
@@ -213,7 +215,7 @@ impl<R: Reports> Observer for ReportObserver<R> {
             model.endpoint_started(event, moment.thread, &endpoint);
         }
         let Some(interest) = uses.reports else { return };
-        if self.names_endpoints && endpoints::shows_handler(event) {
+        if uses.shows_handler {
             let stack = model.stack_of(event, moment.thread);
             model.saw(moment.thread, stack);
         }
