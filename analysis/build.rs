@@ -8,6 +8,7 @@ mod base64;
 mod sha256;
 
 use std::collections::{HashMap, HashSet};
+use std::io::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
@@ -106,7 +107,9 @@ impl Modules {
 /// Returns what the policy allows a text by.
 fn hash(text: &str) -> String {
     let mut letters = Vec::new();
-    base64::write(&sha256::hash(text), &mut letters).expect("a Vec takes all");
+    let mut base64 = base64::Base64::new(&mut letters);
+    base64.write_all(&sha256::hash(text)).expect("a Vec takes all");
+    base64.finish().expect("a Vec takes all");
     format!("'sha256-{}'", String::from_utf8(letters).expect("base64 is ASCII"))
 }
 

@@ -90,7 +90,7 @@ impl DiffPage<'_> {
             frames: frames(&tree.frames, &findings),
             columns: columns.rows(),
         };
-        write_html(&document, &columns, out)
+        write_html(&[&serde_json::to_vec(&document)?], &columns, out)
     }
 
     fn divisor(&self, traces: &[MeasuredTrace]) -> f64 {

@@ -107,10 +107,8 @@ impl Reports for DiffReports {
 
     fn outputs(self, resolving: &mut Resolving<'_>) -> MeasuredTrace {
         let mut gathered = over_time::take(&self.gathered);
-        let mut samples: BTreeMap<Kind, Vec<SampleRow>> = std::mem::take(&mut gathered.samples)
-            .finish()
-            .map(|(kind, rows, _)| (kind, rows))
-            .collect();
+        let mut samples: BTreeMap<Kind, Vec<SampleRow>> =
+            gathered.samples.take().map(|(kind, rows, _)| (kind, rows)).collect();
         let resolved = resolving.for_report::<Summary>();
         if let Some(rows) = samples.get_mut(&Kind::Cpu) {
             *rows = over_time::divided(std::mem::take(rows), resolved);

@@ -61,8 +61,11 @@ impl WorkOverTime {
     }
 }
 
+/// Maximum number of rows of samples.
+const MAX_SAMPLE_ROWS: usize = 1 << 21;
+
 /// Samples, compilations and requests of a trace.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct GatheredWork {
     pub(super) samples: SamplesByKind,
     /// Compilations, by the time of their start.
@@ -70,6 +73,17 @@ pub(super) struct GatheredWork {
     /// Number of activities that are named like requests.
     pub(super) requests: u64,
     pub(super) first_request_ns: Option<i64>,
+}
+
+impl Default for GatheredWork {
+    fn default() -> GatheredWork {
+        GatheredWork {
+            samples: SamplesByKind::new(MAX_SAMPLE_ROWS),
+            compiled: WorkOverTime::default(),
+            requests: 0,
+            first_request_ns: None,
+        }
+    }
 }
 
 impl Gathers for GatheredWork {

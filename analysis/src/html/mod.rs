@@ -9,32 +9,36 @@
 
 mod base64;
 mod columns;
+mod sorted_json;
 
 pub(crate) use columns::{ColumnPlace, Columns};
+pub(crate) use sorted_json::sorted_json;
 
 use crate::gzip;
-use serde::Serialize;
+use base64::Base64;
 use std::io::{self, Write};
 
 /// The page without its data, with [`DATA_HERE`] in their place.
 const SHELL: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
 const DATA_HERE: &str = "@@DATA@@";
 
-/// Writes the file with a document and its numbers.
+/// Writes the file with a document and its numbers. The parts of the document's JSON are written one
+/// after the other.
 pub(crate) fn write_html(
-    document: &impl Serialize,
+    document: &[&[u8]],
     numbers: &Columns,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let document = serde_json::to_vec(document)?;
-    let length = u32::try_from(document.len()).map_err(io::Error::other)?;
-    let mut packed = gzip::encoder(Vec::new());
-    packed.write_all(&length.to_le_bytes())?;
-    packed.write_all(&document)?;
-    packed.write_all(numbers.bytes())?;
-    let packed = packed.finish()?;
+    let length = document.iter().map(|part| part.len()).fold(0, usize::saturating_add);
+    let length = u32::try_from(length).map_err(io::Error::other)?;
     let (before, after) = SHELL.split_once(DATA_HERE).unwrap_or((SHELL, ""));
     out.write_all(before.as_bytes())?;
-    base64::write(&packed, out)?;
+    let mut packed = gzip::encoder(Base64::new(&mut *out));
+    packed.write_all(&length.to_le_bytes())?;
+    for part in document {
+        packed.write_all(part)?;
+    }
+    packed.write_all(numbers.bytes())?;
+    packed.finish()?.finish()?;
     out.write_all(after.as_bytes())
 }

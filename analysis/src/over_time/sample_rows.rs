@@ -6,8 +6,6 @@ use crate::model::{Kind, Mode, Sample, StackHandle, TextHandle, ThreadHandle};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Maximum number of rows of a kind of samples. A browser sums this many in a few milliseconds.
-const MAX_ROWS: usize = 1 << 20;
 /// Minimum length of slices of time, in nanoseconds.
 const MIN_SLICE_NANOS: i64 = 1_000_000;
 
@@ -45,10 +43,47 @@ impl SampleKey {
     }
 }
 
+/// Distinct keys, each with the place of its last row.
+#[derive(Debug, Default)]
+struct SampleKeys {
+    numbers: HashMap<SampleKey, u32>,
+    keys: Vec<SampleKey>,
+    /// Place of the last row of each key, by number. It is only a hint.
+    last_rows: Vec<usize>,
+}
+
+impl SampleKeys {
+    fn number(&mut self, key: SampleKey) -> u32 {
+        let next = u32::try_from(self.keys.len()).unwrap_or(u32::MAX);
+        let number = *self.numbers.entry(key).or_insert(next);
+        if number == next {
+            self.keys.push(key);
+            self.last_rows.push(usize::MAX);
+        }
+        number
+    }
+
+    fn get(&self, number: u32) -> Option<&SampleKey> {
+        self.keys.get(number as usize)
+    }
+}
+
+/// A [`SampleRow`] in less memory.
+#[derive(Debug, Clone, Copy)]
+struct StoredRow {
+    nanos: i64,
+    weight: u64,
+    count: u64,
+    samples: u32,
+    /// Number of the key.
+    key: u32,
+}
+
 /// Samples of one kind.
 #[derive(Debug, Default)]
-pub(crate) struct Samples {
-    rows: Vec<SampleRow>,
+struct Samples {
+    rows: Vec<StoredRow>,
+    keys: SampleKeys,
     /// Length of slices of time in nanoseconds; 0 while each sample has its own row.
     slice_nanos: i64,
     /// Number of samples without a row, because there is no room even without stacks.
@@ -56,18 +91,38 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
-    fn add(&mut self, sample: &Sample, most: usize) {
+    /// Adds a sample; returns whether it has a new row.
+    fn add(&mut self, sample: &Sample) -> bool {
         let Sample { thread, stack, mode, label, nanos, weight, count, .. } = *sample;
-        let key = SampleKey { thread, stack, mode, label };
-        self.rows.push(SampleRow { nanos, weight, samples: 1, count, key });
-        if self.rows.len() >= most {
-            self.thin_out(most);
+        let key = self.keys.number(SampleKey { thread, stack, mode, label });
+        self.push(StoredRow { nanos, weight, samples: 1, count, key })
+    }
+
+    /// Adds a row to the last one of its key, if both are in one slice; else the row is a new one.
+    fn push(&mut self, row: StoredRow) -> bool {
+        let place = self.rows.len();
+        let Some(last) = self.keys.last_rows.get_mut(row.key as usize) else { return false };
+        if self.slice_nanos > 0
+            && let Some(sum) = self.rows.get_mut(*last)
+            && sum.key == row.key
+            && sum.nanos.div_euclid(self.slice_nanos) == row.nanos.div_euclid(self.slice_nanos)
+            && let Some(samples) = sum.samples.checked_add(row.samples)
+        {
+            sum.samples = samples;
+            sum.weight = sum.weight.saturating_add(row.weight);
+            sum.count = sum.count.saturating_add(row.count);
+            sum.nanos = sum.nanos.min(row.nanos);
+            return false;
         }
+        *last = place;
+        self.rows.push(row);
+        true
     }
 
     /// Sums equal samples over longer slices until half of the rows are free. First forgets the
     /// lightest stacks, so that there are fewer different samples than rows.
-    fn thin_out(&mut self, most: usize) {
+    fn thin_out(&mut self) {
+        let most = self.rows.len();
         self.forget_stacks(most / 8, most / 16);
         self.slice_nanos = self.slice_nanos.max(MIN_SLICE_NANOS);
         self.add_up();
@@ -82,65 +137,70 @@ impl Samples {
     /// Keeps the stacks of the `most_keys` heaviest keys. Samples of the other keys are summed by
     /// thread, mode and label in at most `most_rests` keys without a stack.
     fn forget_stacks(&mut self, most_keys: usize, most_rests: usize) {
-        let mut weights: HashMap<SampleKey, u64> = HashMap::default();
+        let mut weights: Vec<Option<u64>> = vec![None; self.keys.keys.len()];
         for row in &self.rows {
-            let weight = weights.entry(row.key).or_default();
-            *weight = weight.saturating_add(row.weight);
+            if let Some(weight) = weights.get_mut(row.key as usize) {
+                *weight = Some(weight.unwrap_or(0).saturating_add(row.weight));
+            }
         }
+        let weights = self.keys.keys.iter().zip(weights);
+        let weights: Vec<_> = weights.filter_map(|(key, weight)| Some((*key, weight?))).collect();
         if weights.len() <= most_keys {
             return;
         }
         let mut rests: HashSet<SampleKey> =
-            weights.keys().copied().filter(SampleKey::is_rest).collect();
+            weights.iter().map(|(key, _)| *key).filter(SampleKey::is_rest).collect();
         let stacks = weights.into_iter().filter(|(key, _)| !key.is_rest());
-        let mut keys: Vec<_> = stacks.map(|(key, weight)| (Reverse(weight), key)).collect();
-        keys.sort_unstable();
-        keys.truncate(most_keys);
-        let kept: HashSet<SampleKey> = keys.into_iter().map(|(_, key)| key).collect();
-        let left_out = &mut self.left_out;
-        self.rows.retain_mut(|row| {
-            if row.key.is_rest() || kept.contains(&row.key) {
-                return true;
+        let mut heaviest: Vec<_> = stacks.map(|(key, weight)| (Reverse(weight), key)).collect();
+        heaviest.sort_unstable();
+        heaviest.truncate(most_keys);
+        let kept: HashSet<SampleKey> = heaviest.into_iter().map(|(_, key)| key).collect();
+        let old = std::mem::take(&mut self.keys);
+        // What becomes of a key: its new number, or `None` if its samples are left out.
+        let mut numbers: Vec<Option<Option<u32>>> = vec![None; old.keys.len()];
+        let (keys, left_out) = (&mut self.keys, &mut self.left_out);
+        let mut new_key = |key: SampleKey| {
+            if key.is_rest() || kept.contains(&key) {
+                return Some(key);
             }
-            let with_label = row.key.rest();
+            let with_label = key.rest();
             let without = SampleKey { label: None, ..with_label };
             // Keys with labels may take half of the room; the rest is for keys without labels.
             let found = [(with_label, most_rests / 2), (without, most_rests)];
             let found =
                 found.into_iter().find(|(key, most)| rests.contains(key) || rests.len() < *most);
-            match found {
-                Some((key, _)) => {
-                    rests.insert(key);
-                    row.key = key;
-                }
-                None => *left_out = left_out.saturating_add(row.samples),
+            rests.extend(found.map(|(key, _)| key));
+            found.map(|(key, _)| key)
+        };
+        self.rows.retain_mut(|row| {
+            let (Some(key), Some(number)) = (old.get(row.key), numbers.get_mut(row.key as usize))
+            else {
+                return false;
+            };
+            let number = *number.get_or_insert_with(|| new_key(*key).map(|key| keys.number(key)));
+            match number {
+                Some(number) => row.key = number,
+                None => *left_out = left_out.saturating_add(row.samples.into()),
             }
-            found.is_some()
+            number.is_some()
         });
     }
 
+    /// Sums the rows of each key in a slice of time.
     fn add_up(&mut self) {
-        let mut places: HashMap<(i64, SampleKey), usize> = HashMap::default();
-        let mut rows: Vec<SampleRow> = Vec::with_capacity(self.rows.len() / 2);
-        for row in &self.rows {
-            let slice = row.nanos.div_euclid(self.slice_nanos.max(1));
-            let place = *places.entry((slice, row.key)).or_insert(rows.len());
-            match rows.get_mut(place) {
-                Some(sum) => {
-                    sum.weight = sum.weight.saturating_add(row.weight);
-                    sum.samples = sum.samples.saturating_add(row.samples);
-                    sum.count = sum.count.saturating_add(row.count);
-                    sum.nanos = sum.nanos.min(row.nanos);
-                }
-                None => rows.push(*row),
-            }
+        // Samples of different threads are slightly out of order.
+        self.rows.sort_by_key(|row| row.nanos);
+        self.keys.last_rows.fill(usize::MAX);
+        let rows = std::mem::take(&mut self.rows);
+        for row in rows {
+            self.push(row);
         }
-        self.rows = rows;
     }
 
     fn forgotten(&self) -> Forgotten {
-        let rests = self.rows.iter().filter(|row| row.key.is_rest());
-        let without_stack = rests.fold(0u64, |sum, row| sum.saturating_add(row.samples));
+        let is_rest = |row: &&StoredRow| self.keys.get(row.key).is_some_and(SampleKey::is_rest);
+        let rests = self.rows.iter().filter(is_rest);
+        let without_stack = rests.fold(0u64, |sum, row| sum.saturating_add(row.samples.into()));
         Forgotten { without_stack, left_out: self.left_out }
     }
 
@@ -149,9 +209,18 @@ impl Samples {
         if self.slice_nanos > 0 {
             self.add_up();
         }
-        // Samples of different threads are slightly out of order.
         self.rows.sort_by_key(|row| row.nanos);
-        (self.rows, self.slice_nanos)
+        let row = |row: &StoredRow| {
+            let StoredRow { nanos, weight, count, samples, key } = *row;
+            Some(SampleRow {
+                nanos,
+                weight,
+                samples: samples.into(),
+                count,
+                key: *self.keys.get(key)?,
+            })
+        };
+        (self.rows.iter().filter_map(row).collect(), self.slice_nanos)
     }
 }
 
@@ -165,26 +234,42 @@ pub(crate) struct Forgotten {
 }
 
 /// Samples of each kind.
-#[derive(Debug, Default)]
-pub(crate) struct SamplesByKind(BTreeMap<Kind, Samples>);
+#[derive(Debug)]
+pub(crate) struct SamplesByKind {
+    by_kind: BTreeMap<Kind, Samples>,
+    /// Number of rows of all kinds.
+    rows: usize,
+    max_rows: usize,
+}
 
 impl SamplesByKind {
+    /// Creates a collection of at most `max_rows` rows of all kinds together.
+    pub(crate) fn new(max_rows: usize) -> SamplesByKind {
+        SamplesByKind { by_kind: BTreeMap::new(), rows: 0, max_rows }
+    }
+
     pub(crate) fn add(&mut self, sample: &Sample) {
-        self.0.entry(sample.kind).or_default().add(sample, MAX_ROWS);
+        let is_new = self.by_kind.entry(sample.kind).or_default().add(sample);
+        self.rows = self.rows.saturating_add(usize::from(is_new));
+        if self.rows >= self.max_rows {
+            let most = self.by_kind.values_mut().max_by_key(|samples| samples.rows.len());
+            most.into_iter().for_each(Samples::thin_out);
+            self.rows = self.by_kind.values().map(|samples| samples.rows.len()).sum();
+        }
     }
 
     /// Returns the numbers of samples whose stacks or rows were given up, for kinds with such
     /// samples.
     pub(crate) fn forgotten(&self) -> impl Iterator<Item = (Kind, Forgotten)> {
-        self.0
+        self.by_kind
             .iter()
             .map(|(kind, samples)| (*kind, samples.forgotten()))
             .filter(|(_, forgotten)| forgotten.without_stack > 0 || forgotten.left_out > 0)
     }
 
-    /// Returns the rows of each kind in time order, and the length of a slice in nanoseconds.
-    pub(crate) fn finish(self) -> impl Iterator<Item = (Kind, Vec<SampleRow>, i64)> {
-        self.0.into_iter().map(|(kind, samples)| {
+    /// Takes the rows of each kind in time order, and the length of a slice in nanoseconds.
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = (Kind, Vec<SampleRow>, i64)> + use<> {
+        std::mem::take(&mut self.by_kind).into_iter().map(|(kind, samples)| {
             let (rows, slice) = samples.finish();
             (kind, rows, slice)
         })
@@ -208,13 +293,21 @@ mod tests {
         }
     }
 
+    fn finished(mut samples: SamplesByKind) -> (Vec<SampleRow>, i64) {
+        samples.take().map(|(_, rows, slice)| (rows, slice)).next().unwrap()
+    }
+
+    fn forgotten(samples: &SamplesByKind) -> Forgotten {
+        samples.forgotten().map(|(_, forgotten)| forgotten).next().unwrap()
+    }
+
     #[test]
     fn samples_beyond_the_budget_are_merged_over_time_without_losing_weight() {
-        let mut samples = Samples::default();
+        let mut samples = SamplesByKind::new(1000);
         for index in 0..10_000 {
-            samples.add(&sample(index * 100_000, (index % 3) as u32), 1000);
+            samples.add(&sample(index * 100_000, (index % 3) as u32));
         }
-        let (rows, slice) = samples.finish();
+        let (rows, slice) = finished(samples);
         assert!(rows.len() < 1000 && slice >= MIN_SLICE_NANOS, "{} rows, {slice}", rows.len());
         assert_eq!(rows.iter().map(|row| row.weight).sum::<u64>(), 100_000);
         assert_eq!(rows.iter().map(|row| row.samples).sum::<u64>(), 10_000);
@@ -223,15 +316,15 @@ mod tests {
 
     #[test]
     fn of_too_many_different_stacks_the_lightest_are_forgotten_and_their_sums_stay() {
-        let mut samples = Samples::default();
+        let mut samples = SamplesByKind::new(1000);
         let (many, each) = (20_000, 100_000);
         for index in 0..many {
             // Every fourth sample has one of ten stacks.
             let stack = if index % 4 == 0 { index % 10 } else { index + 10 };
-            samples.add(&sample(i64::from(index) * each, stack), 1000);
+            samples.add(&sample(i64::from(index) * each, stack));
         }
-        let forgotten = samples.forgotten();
-        let (rows, slice) = samples.finish();
+        let forgotten = forgotten(&samples);
+        let (rows, slice) = finished(samples);
         assert!(rows.len() < 1000, "{}", rows.len());
         assert_eq!(rows.iter().map(|row| row.weight).sum::<u64>(), 200_000);
         assert_eq!(rows.iter().map(|row| row.samples).sum::<u64>(), 20_000);
@@ -249,13 +342,13 @@ mod tests {
 
     #[test]
     fn rows_beyond_the_budget_are_counted_even_without_stacks() {
-        let mut samples = Samples::default();
+        let mut samples = SamplesByKind::new(1000);
         for index in 0..10_000 {
             let thread = ThreadHandle(index);
-            samples.add(&Sample { thread, ..sample(i64::from(index), index) }, 1000);
+            samples.add(&Sample { thread, ..sample(i64::from(index), index) });
         }
-        let forgotten = samples.forgotten();
-        let (rows, _) = samples.finish();
+        let forgotten = forgotten(&samples);
+        let (rows, _) = finished(samples);
         let there = rows.iter().map(|row| row.samples).sum::<u64>();
         assert!(rows.len() < 1000 && forgotten.left_out > 0, "{}, {forgotten:?}", rows.len());
         assert_eq!(there + forgotten.left_out, 10_000);
@@ -263,9 +356,9 @@ mod tests {
 
     #[test]
     fn what_fits_stays_as_it_is() {
-        let mut samples = Samples::default();
-        (0..10).for_each(|index| samples.add(&sample(100 - index, 1), 1000));
-        let (rows, slice) = samples.finish();
+        let mut samples = SamplesByKind::new(1000);
+        (0..10).for_each(|index| samples.add(&sample(100 - index, 1)));
+        let (rows, slice) = finished(samples);
         assert_eq!((rows.len(), slice, rows[0].nanos), (10, 0, 91));
     }
 }

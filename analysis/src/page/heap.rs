@@ -6,7 +6,7 @@ use crate::hash::HashSet;
 use crate::heap::{
     HeapDump, HeapPathGroup, HeapPaths, HeapReport, HeapTreeNode, HeapTypeRow, Retained,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Maximum number of types and of static variables.
@@ -38,13 +38,24 @@ impl Page {
         if statics > MAX_ROWS {
             self.thin(HEAP, Thinning::FirstStatics { kept, all: statics as u64 });
         }
-        let document = json!({ "report": report, "tree": tree, "paths": paths });
-        self.reports.insert("heap".to_owned(), document);
+        self.add("heap", &HeapPart { report, tree, paths });
     }
 }
 
+/// What a page shows of a heap.
+#[derive(Serialize)]
+struct HeapPart {
+    report: HeapReport,
+    tree: HeapTreeNode,
+    paths: BTreeMap<String, Vec<HeapPathGroup>>,
+}
+
 /// Returns paths to objects of the largest types, by type.
-fn paths(dump: &HeapDump, retained: &Retained, types: &[HeapTypeRow]) -> Value {
+fn paths(
+    dump: &HeapDump,
+    retained: &Retained,
+    types: &[HeapTypeRow],
+) -> BTreeMap<String, Vec<HeapPathGroup>> {
     let mut by_retained: Vec<&HeapTypeRow> = types.iter().collect();
     by_retained.sort_by_key(|row| std::cmp::Reverse(row.retained_bytes));
     let largest = types.iter().take(TYPES_WITH_PATHS);
@@ -63,5 +74,5 @@ fn paths(dump: &HeapDump, retained: &Retained, types: &[HeapTypeRow]) -> Value {
             of_type.push(group);
         }
     }
-    json!(by_type)
+    by_type
 }

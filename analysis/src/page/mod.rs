@@ -21,7 +21,7 @@ use crate::driver::AnalysisOptions;
 use crate::fact::Fact;
 use crate::fact::thinned::Thinned;
 use crate::findings::SummaryReport;
-use crate::html::{ColumnPlace, Columns, write_html};
+use crate::html::{ColumnPlace, Columns, sorted_json, write_html};
 use crate::model::{Coverage, Kind, Model, NamesAdvice};
 use crate::over_time::gathering_pass;
 use crate::report::{OutcomeReport, ReportPass, Reports};
@@ -109,7 +109,8 @@ pub struct Page {
     /// Summary with its findings. The caller may add findings that events do not show, before the
     /// page is written.
     pub summary: Option<SummaryReport>,
-    reports: Map<String, Value>,
+    /// Documents of reports as JSON, by name.
+    reports: BTreeMap<&'static str, Vec<u8>>,
     columns: Columns,
     frames: Value,
     kinds: Value,
@@ -135,16 +136,20 @@ struct Unnamed {
     advice_facts: Option<NamesAdvice>,
 }
 
-/// The document read by the page's code.
+/// The document read by the page's code, up to the reports.
 #[derive(Serialize)]
-struct Document<'p> {
+struct DocumentHead<'p> {
     /// Version of the data layout.
     schema: u32,
     title: &'p str,
     facts: &'p [(String, String)],
     outcome: &'p OutcomeReport,
     summary: &'p Option<SummaryReport>,
-    reports: &'p Map<String, Value>,
+}
+
+/// The document behind the reports.
+#[derive(Serialize)]
+struct DocumentTail<'p> {
     frames: &'p Value,
     kinds: &'p Value,
     categories: &'p Value,
@@ -164,13 +169,14 @@ impl Page {
     /// # Errors
     /// If writing fails.
     pub fn write(&self, about: &PageAbout, out: &mut dyn Write) -> io::Result<()> {
-        let document = Document {
+        let head = serde_json::to_vec(&DocumentHead {
             schema: 1,
             title: &about.title,
             facts: &about.facts,
             outcome: &about.outcome,
             summary: &self.summary,
-            reports: &self.reports,
+        })?;
+        let tail = serde_json::to_vec(&DocumentTail {
             frames: &self.frames,
             kinds: &self.kinds,
             categories: &self.categories,
@@ -182,8 +188,22 @@ impl Page {
             sums: &self.sums,
             thinned: self.thinned.iter().map(|fact| Notice { fact, text: fact.text() }).collect(),
             columns: self.columns.rows(),
-        };
-        write_html(&document, &self.columns, out)
+        })?;
+        let mut parts: Vec<&[u8]> =
+            vec![head.strip_suffix(b"}").unwrap_or(&head), b",\"reports\":{"];
+        for (place, (name, document)) in self.reports.iter().enumerate() {
+            let before: &[u8] = if place > 0 { b",\"" } else { b"\"" };
+            parts.extend([before, name.as_bytes(), b"\":", document]);
+        }
+        parts.extend([b"},", tail.strip_prefix(b"{").unwrap_or(&tail)]);
+        write_html(&parts, &self.columns, out)
+    }
+
+    /// Adds the document of a report.
+    fn add(&mut self, name: &'static str, document: &impl Serialize) {
+        // A report's keys are names, so this cannot fail.
+        let document = sorted_json(document).unwrap_or_else(|_| b"null".to_vec());
+        self.reports.insert(name, document);
     }
 
     /// Returns the share of frames without names that all views show. It is the finding's share, of

@@ -23,9 +23,9 @@ use crate::model::{
 use crate::numbering::Numbering;
 use crate::over_time::{self, Forgotten, SampleRow};
 use crate::report::{
-    Activities, Alloc, Collection, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
-    Moment, Report, ReportInput, Reports, Resolving, Sql, TaskTime, Tasks, ThreadPool, Threads,
-    TopNOptions, Waits, waiting_call,
+    Activities, Alloc, AssemblyRow, Collection, Contention, Counters, CountersReport, Exceptions,
+    Gc, Http, Jit, Loader, Logs, Moment, Report, ReportInput, Reports, Resolving, Sql, TaskTime,
+    Tasks, ThreadPool, Threads, TopNOptions, Waits, waiting_call,
 };
 use nettrace_parser::Event;
 use serde::Serialize;
@@ -35,6 +35,8 @@ use std::sync::Arc;
 
 /// Maximum number of rows of a report's list with one row for each occurrence.
 const MAX_ROWS: usize = 20_000;
+/// Maximum number of collections with all their details, which take 2 KB each.
+const MAX_COLLECTIONS: usize = 4_000;
 /// Maximum number of points of all counters together.
 const MAX_POINTS: usize = 200_000;
 /// Maximum number of slowest activities.
@@ -146,20 +148,21 @@ impl Reports for PageReports {
         let mut page = Page::default();
         page.add_report(TopNOptions::default(), resolving);
         page.add_report(Threads, resolving);
-        page.add_report(self.loader, resolving);
+        let mut loader = self.loader.finish(resolving.for_report::<Loader>());
         let resolved = resolving.for_report::<Summary>();
         let mut reports = self.overview.finish(resolved);
         page.summary = Some(SummaryReport::from_reports(&reports, resolved));
         page.write_activities(self.activities, self.requests, &mut reports, resolved);
         page.write_tasks(self.tasks, &mut reports, resolved);
         page.write_all_rows(&reports);
+        page.cut_rows(Gc::NAME, "collections", &mut reports.gc.collections, MAX_COLLECTIONS);
+        page.cut_rows(Jit::NAME, "methods", &mut reports.jit.methods, MAX_ROWS);
+        page.cut_rows(Loader::NAME, "assemblies", &mut loader.assemblies, MAX_ROWS);
+        page.cut_rows(Logs::NAME, "messages", &mut reports.logs.messages, MAX_ROWS);
+        let (schema, assemblies) = (loader.schema, loader.assemblies);
+        page.add(Loader::NAME, &LoadedAssemblies { schema, assemblies });
+        page.add_counters(&mut reports.counters);
         page.add_overview(&mut reports);
-        page.cut_rows(Gc::NAME, "collections", MAX_ROWS);
-        page.cut_rows(Jit::NAME, "methods", MAX_ROWS);
-        page.cut_rows(Loader::NAME, "assemblies", MAX_ROWS);
-        page.leave_out(Loader::NAME, &["modules", "binds"]);
-        page.cut_rows(Logs::NAME, "messages", MAX_ROWS);
-        page.thin_out_counters();
         let left_out = reports.activities.request_spans.left_out();
         if left_out > 0 {
             let how = Thinning::WithoutEndpoint { requests: left_out };
@@ -200,17 +203,10 @@ impl Page {
         self.add(Activities::NAME, &reports.activities);
         self.add(Http::NAME, &http);
         self.add(Logs::NAME, &reports.logs);
-        self.add(Counters::NAME, &reports.counters);
         self.add(Tasks::NAME, &reports.tasks);
         self.add(Sql::NAME, &reports.sql);
         self.add(Gc::NAME, &reports.gc);
         self.add(Jit::NAME, &reports.jit);
-    }
-
-    fn add(&mut self, name: &str, document: &impl Serialize) {
-        // A report's keys are names and its numbers are finite, so this cannot fail.
-        let document = serde_json::to_value(document).unwrap_or(Value::Null);
-        self.reports.insert(name.to_owned(), document);
     }
 
     /// Writes sums of rows that the page does not keep.
@@ -270,7 +266,7 @@ impl Page {
     fn write_all_rows(&mut self, reports: &Overviewed) {
         let collections = &reports.gc.collections;
         let columns = &mut self.columns;
-        if collections.len() > MAX_ROWS {
+        if collections.len() > MAX_COLLECTIONS {
             columns.add_steps("gc.t", collections.iter().map(|row| row.start_ns));
             columns.add("gc.pause", collections.iter().map(|row| row.pause_ns));
             // 0 if nothing is missing, 1 if the start or the end is, 2 if the pause is.
@@ -301,24 +297,22 @@ impl Page {
         }
     }
 
-    /// Keeps at most `most` rows of a list, evenly spread.
-    fn cut_rows(&mut self, report: &'static str, list: &'static str, most: usize) {
-        let rows = self.reports.get_mut(report).and_then(|document| document.get_mut(list));
-        let Some(rows) = rows.and_then(Value::as_array_mut) else { return };
+    /// Keeps at most `most` rows of a report's list, evenly spread.
+    fn cut_rows<R>(
+        &mut self,
+        report: &'static str,
+        list: &'static str,
+        rows: &mut Vec<R>,
+        most: usize,
+    ) {
         let all = rows.len();
         let step = all.div_ceil(most);
         if step > 1 {
-            *rows = std::mem::take(rows).into_iter().step_by(step).collect();
+            let mut places = 0_usize..;
+            rows.retain(|_| places.next().is_some_and(|place| place.is_multiple_of(step)));
+            rows.shrink_to_fit();
             let (kept, all, step) = (rows.len() as u64, all as u64, step as u64);
             self.thin(PagePart::Report(report), Thinning::OneOf { list, kept, all, step });
-        }
-    }
-
-    /// Removes lists that no view shows.
-    fn leave_out(&mut self, report: &str, lists: &[&str]) {
-        let document = self.reports.get_mut(report).and_then(Value::as_object_mut);
-        if let Some(document) = document {
-            document.retain(|key, _| !lists.contains(&key.as_str()));
         }
     }
 
@@ -338,24 +332,23 @@ impl Page {
         self.thinned.push(Thinned { about, how });
     }
 
-    /// Joins neighbouring points of each counter, if there are too many.
-    fn thin_out_counters(&mut self) {
-        let series =
-            self.reports.get_mut("counters").and_then(|document| document.get_mut("series"));
-        let Some(series) = series.and_then(Value::as_array_mut) else { return };
-        let points = |row: &Value| row.get("points").and_then(Value::as_array).map_or(0, Vec::len);
-        let all: usize = series.iter().map(points).sum();
+    /// Adds the report on counters. Joins neighbouring points of each counter, if there are too many.
+    fn add_counters(&mut self, report: &mut CountersReport) {
+        let all: usize = report.series.iter().map(|series| series.points.len()).sum();
         let step = all.div_ceil(MAX_POINTS).max(1);
-        if step == 1 {
-            return;
+        if step > 1 {
+            report.series.iter_mut().for_each(|series| series.join_points(step));
+            self.thin(PagePart::Report(Counters::NAME), Thinning::Joined { step: step as u64 });
         }
-        for row in series {
-            if let Some(points) = row.get_mut("points").and_then(Value::as_array_mut) {
-                *points = points.chunks(step).filter_map(joined).collect();
-            }
-        }
-        self.thin(PagePart::Report(Counters::NAME), Thinning::Joined { step: step as u64 });
+        self.add(Counters::NAME, report);
     }
+}
+
+/// The part of the report on assemblies that a page shows.
+#[derive(Serialize)]
+struct LoadedAssemblies {
+    schema: u32,
+    assemblies: Vec<AssemblyRow>,
 }
 
 /// Returns the page's number for the state of a sample: 0 managed, 1 native, 2 waiting, 3 ready. A
@@ -367,37 +360,6 @@ fn state_number(state: ThreadState) -> u64 {
         ThreadState::Waiting => 2,
         ThreadState::Ready => 3,
     }
-}
-
-/// Joins neighbouring points of a counter to one. The point has the time of the first, the number
-/// of joined points, and the count, sum, mean, minimum, maximum and last of the measured values.
-fn joined(points: &[Value]) -> Option<Value> {
-    let number = |point: &Value, key: &str| point.get(key).and_then(Value::as_f64);
-    let (mut joined, mut measured, mut mean, mut last) = (0_u32, 0.0, 0.0, None);
-    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-    for point in points {
-        let Some(value) = number(point, "value") else { continue };
-        joined = joined.saturating_add(1);
-        let weight = number(point, "count").unwrap_or(1.0);
-        if weight > 0.0 || last.is_none() {
-            last = Some(value);
-        }
-        if weight > 0.0 {
-            measured += weight;
-            mean += (value - mean) * (weight / measured);
-            least = least.min(number(point, "min").unwrap_or(value));
-            most = most.max(number(point, "max").unwrap_or(value));
-        }
-    }
-    let last = last?;
-    let (mean, least, most) = if measured > 0.0 { (mean, least, most) } else { (last, last, last) };
-    let mut point = json!({ "ts_ns": points.first()?.get("ts_ns"), "value": mean,
-        "joined": joined, "measured": measured, "min": least, "max": most, "last": last });
-    // Histograms have a sum in each point.
-    if let Some(sum) = points.iter().map(|point| number(point, "sum")).sum::<Option<f64>>() {
-        point.as_object_mut()?.insert("sum".to_owned(), sum.into());
-    }
-    Some(point)
 }
 
 fn kind_key(kind: Kind) -> &'static str {
@@ -428,7 +390,7 @@ fn write_tracks(
     let mut columns = std::mem::take(&mut page.columns);
     let mut kinds = Map::new();
     let forgotten: BTreeMap<Kind, Forgotten> = tracks.samples.forgotten().collect();
-    for (kind, mut rows, stretch) in tracks.samples.finish() {
+    for (kind, mut rows, stretch) in tracks.samples.take() {
         if kind == Kind::Cpu {
             rows = over_time::divided(rows, resolved);
         }

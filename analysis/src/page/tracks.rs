@@ -4,11 +4,20 @@ use super::spans::PageSpans;
 use crate::model::{Sample, Span};
 use crate::over_time::{Gathers, SamplesByKind, Shared};
 
+/// Maximum number of rows of samples. Each takes 32 bytes here, and up to ten in the file.
+const MAX_SAMPLE_ROWS: usize = 1 << 18;
+
 /// Samples and spans of a page.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Tracks {
     pub(super) samples: SamplesByKind,
     pub(super) spans: PageSpans,
+}
+
+impl Default for Tracks {
+    fn default() -> Tracks {
+        Tracks { samples: SamplesByKind::new(MAX_SAMPLE_ROWS), spans: PageSpans::default() }
+    }
 }
 
 pub(super) type SharedTracks = Shared<Tracks>;

@@ -2,6 +2,7 @@
 //! System.Diagnostics.Metrics.
 
 mod csv;
+mod joined;
 mod openmetrics;
 mod other_interval;
 mod same_names;

@@ -1,5 +1,7 @@
 //! Values of one counter over time.
 
+use super::joined::JoinedPoints;
+
 /// Maximum number of points of [`CounterSeries::shape`].
 const MAX_SHAPE_POINTS: usize = 40;
 /// Initial width of a point of a shape, in nanoseconds.
@@ -161,6 +163,9 @@ pub struct CounterPoint {
     /// Rank among all points of all series.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) order: u64,
+    /// What the point stands for, if it joins neighbouring ones.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub(crate) joined: Option<JoinedPoints>,
 }
 
 /// Key of a series.
