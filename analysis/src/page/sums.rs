@@ -12,7 +12,11 @@ const MIN_BIN_NANOS: i64 = 1_000_000;
 /// exact.
 #[derive(Debug)]
 pub(super) struct Sums<const N: usize> {
-    rows: HashMap<(i64, [u32; N]), Sum>,
+    /// Rows, of which several may have one bin and key if occurrences are out of order.
+    rows: Vec<Sum>,
+    numbers: HashMap<[u32; N], u32>,
+    /// Keys by number, each with the place of its last row.
+    keys: Vec<([u32; N], usize)>,
     bin_nanos: i64,
     /// Maximum number of rows.
     most: usize,
@@ -28,10 +32,12 @@ struct Sum {
     count: u64,
     total: u64,
     max: u64,
+    /// Number of the key.
+    key: u32,
 }
 
 impl Sum {
-    fn merge(&mut self, other: Sum) {
+    fn merge(&mut self, other: &Sum) {
         self.first_nanos = self.first_nanos.min(other.first_nanos);
         self.last_nanos = self.last_nanos.max(other.last_nanos);
         self.count = self.count.saturating_add(other.count);
@@ -42,81 +48,138 @@ impl Sum {
 
 impl<const N: usize> Sums<N> {
     pub(super) fn new(most: usize) -> Sums<N> {
-        Sums { rows: HashMap::default(), bin_nanos: MIN_BIN_NANOS, most, left_out: 0 }
+        Sums {
+            rows: Vec::new(),
+            numbers: HashMap::default(),
+            keys: Vec::new(),
+            bin_nanos: MIN_BIN_NANOS,
+            most,
+            left_out: 0,
+        }
     }
 
     /// Adds an occurrence that began at `nanos` and has a size, such as a duration.
     pub(super) fn add(&mut self, nanos: i64, key: [u32; N], size: u64) {
-        let sum = Sum { first_nanos: nanos, last_nanos: nanos, count: 1, total: size, max: size };
-        let bin = nanos.div_euclid(self.bin_nanos);
-        if let Some(known) = self.rows.get_mut(&(bin, key)) {
-            known.merge(sum);
+        let (first_nanos, last_nanos) = (nanos, nanos);
+        let known = self.numbers.get(&key).copied();
+        let number = known.unwrap_or_else(|| u32::try_from(self.keys.len()).unwrap_or(u32::MAX));
+        let sum = Sum { first_nanos, last_nanos, count: 1, total: size, max: size, key: number };
+        if known.is_some() && self.merge(&sum) {
             return;
         }
         if self.rows.len() >= self.most {
-            if self.bin_nanos == i64::MAX {
-                self.left_out = self.left_out.saturating_add(1);
-                return;
+            if self.bin_nanos < i64::MAX {
+                self.make_room();
+                return self.add(nanos, key, size);
             }
-            self.lengthen();
-            return self.add(nanos, key, size);
+            self.left_out = self.left_out.saturating_add(1);
+            return;
         }
-        self.rows.insert((bin, key), sum);
+        if known.is_none() {
+            self.numbers.insert(key, number);
+            self.keys.push((key, usize::MAX));
+        }
+        self.push(sum);
     }
 
-    /// Lengthens bins until half of the rows are free, or bins cannot be longer.
-    fn lengthen(&mut self) {
-        while self.rows.len() > self.most / 2 && self.bin_nanos < i64::MAX {
-            self.bin_nanos = self.bin_nanos.saturating_mul(2);
-            for ((_, key), sum) in std::mem::take(&mut self.rows) {
-                let bin = sum.first_nanos.div_euclid(self.bin_nanos);
-                self.rows.entry((bin, key)).and_modify(|known| known.merge(sum)).or_insert(sum);
+    /// Adds a sum to the last row of its key, if both are in one bin.
+    fn merge(&mut self, sum: &Sum) -> bool {
+        let Some((_, last)) = self.keys.get(sum.key as usize) else { return false };
+        let Some(row) = self.rows.get_mut(*last) else { return false };
+        let bin_nanos = self.bin_nanos;
+        let bin = |sum: &Sum| sum.first_nanos.div_euclid(bin_nanos);
+        let is_same = bin_nanos == i64::MAX || bin(row) == bin(sum);
+        if is_same {
+            row.merge(sum);
+        }
+        is_same
+    }
+
+    fn push(&mut self, sum: Sum) {
+        if let Some((_, last)) = self.keys.get_mut(sum.key as usize) {
+            *last = self.rows.len();
+        }
+        self.rows.push(sum);
+    }
+
+    /// Merges rows. If that does not free a quarter, lengthens bins until half of the rows are free,
+    /// or bins cannot be longer.
+    fn make_room(&mut self) {
+        self.add_up();
+        if self.rows.len() > self.most.saturating_sub(self.most / 4) {
+            while self.rows.len() > self.most / 2 && self.bin_nanos < i64::MAX {
+                self.bin_nanos = self.bin_nanos.saturating_mul(2);
+                self.add_up();
             }
         }
+    }
+
+    /// Merges the rows of each bin and key.
+    fn add_up(&mut self) {
+        self.rows.sort_by_key(|sum| sum.first_nanos);
+        self.keys.iter_mut().for_each(|(_, last)| *last = usize::MAX);
+        let rows = self.rows.len();
+        let mut kept = 0_usize;
+        for place in 0..rows {
+            let Some(sum) = self.rows.get(place).copied() else { break };
+            if self.merge(&sum) {
+                continue;
+            }
+            if let Some((_, last)) = self.keys.get_mut(sum.key as usize) {
+                *last = kept;
+            }
+            if let Some(free) = self.rows.get_mut(kept) {
+                *free = sum;
+            }
+            kept = kept.saturating_add(1);
+        }
+        self.rows.truncate(kept);
     }
 
     /// Returns the number of occurrences that found room.
     #[cfg(test)]
     pub(super) fn count(&self) -> u64 {
-        self.rows.values().map(|sum| sum.count).sum()
+        self.rows.iter().map(|sum| sum.count).sum()
     }
 
     /// Replaces each key. `key` must map different keys to different ones.
-    pub(super) fn with_keys(self, mut key: impl FnMut([u32; N]) -> [u32; N]) -> Sums<N> {
-        let rows = self.rows.into_iter().map(|((bin, old), sum)| ((bin, key(old)), sum)).collect();
-        Sums { rows, ..self }
+    pub(super) fn with_keys(mut self, mut key: impl FnMut([u32; N]) -> [u32; N]) -> Sums<N> {
+        self.numbers = HashMap::default();
+        self.keys.iter_mut().for_each(|(old, _)| *old = key(*old));
+        self
     }
 
     /// Writes the sums in time order: first time, keys, count; with `has_sizes` also the sum of the
     /// sizes and the largest size. Returns what the document says about them; `None` if there are
     /// none.
     pub(super) fn write(
-        self,
+        mut self,
         name: &str,
         keys: [&str; N],
         has_sizes: bool,
         columns: &mut Columns,
     ) -> Option<Value> {
-        let mut rows: Vec<([u32; N], Sum)> =
-            self.rows.into_iter().map(|((_, key), sum)| (key, sum)).collect();
+        self.add_up();
+        let Sums { mut rows, keys: numbered, .. } = self;
         if rows.is_empty() {
             return None;
         }
-        rows.sort_unstable_by_key(|(key, sum)| (sum.first_nanos, *key));
-        columns.add_steps(format!("{name}.t"), rows.iter().map(|(_, sum)| sum.first_nanos));
+        let key_of = |sum: &Sum| numbered.get(sum.key as usize).map_or([0; N], |(key, _)| *key);
+        rows.sort_unstable_by_key(|sum| (sum.first_nanos, key_of(sum)));
+        columns.add_steps(format!("{name}.t"), rows.iter().map(|sum| sum.first_nanos));
         columns.add(
             format!("{name}.lasts"),
-            rows.iter()
-                .map(|(_, sum)| sum.last_nanos.saturating_sub(sum.first_nanos).cast_unsigned()),
+            rows.iter().map(|sum| sum.last_nanos.saturating_sub(sum.first_nanos).cast_unsigned()),
         );
         for (at, word) in keys.iter().enumerate() {
-            let values = rows.iter().map(|(key, _)| u64::from(key.get(at).copied().unwrap_or(0)));
+            let values =
+                rows.iter().map(|sum| u64::from(key_of(sum).get(at).copied().unwrap_or(0)));
             columns.add(format!("{name}.{word}"), values);
         }
-        columns.add(format!("{name}.count"), rows.iter().map(|(_, sum)| sum.count));
+        columns.add(format!("{name}.count"), rows.iter().map(|sum| sum.count));
         if has_sizes {
-            columns.add(format!("{name}.total"), rows.iter().map(|(_, sum)| sum.total));
-            columns.add(format!("{name}.max"), rows.iter().map(|(_, sum)| sum.max));
+            columns.add(format!("{name}.total"), rows.iter().map(|sum| sum.total));
+            columns.add(format!("{name}.max"), rows.iter().map(|sum| sum.max));
         }
         Some(json!({ "bin_ns": self.bin_nanos, "left_out": self.left_out }))
     }
@@ -133,13 +196,24 @@ mod tests {
             sums.add(i64::from(at) * 100_000, [at % 3], u64::from(at));
         }
         assert!(sums.rows.len() <= 100 && sums.bin_nanos > MIN_BIN_NANOS, "{sums:?}");
-        assert_eq!(sums.rows.values().map(|sum| sum.count).sum::<u64>(), 50_000);
-        assert_eq!(sums.rows.values().map(|sum| sum.max).max(), Some(49_999));
+        assert_eq!(sums.count(), 50_000);
+        assert_eq!(sums.rows.iter().map(|sum| sum.max).max(), Some(49_999));
         let bin = sums.bin_nanos;
-        let first = sums.rows.iter().filter(|((at, _), _)| *at == 0);
+        let first = sums.rows.iter().filter(|sum| sum.first_nanos < bin);
         let wanted = (bin + 99_999) / 100_000;
-        assert_eq!(first.map(|(_, sum)| sum.count).sum::<u64>(), wanted.cast_unsigned());
+        assert_eq!(first.map(|sum| sum.count).sum::<u64>(), wanted.cast_unsigned());
         assert_eq!(sums.left_out, 0);
+    }
+
+    #[test]
+    fn occurrences_out_of_order_are_one_row_of_their_bin() {
+        let mut sums = Sums::new(1000);
+        (0..8_u32).for_each(|at| sums.add(i64::from(at % 2) * 10_000_000, [7], at.into()));
+        assert_eq!(sums.rows.len(), 8);
+        let mut columns = Columns::default();
+        assert!(sums.write("sums", ["key"], false, &mut columns).is_some());
+        // Two times, how long each lasts, two keys, two counts.
+        assert_eq!(columns.bytes()[columns.bytes().len() - 6..], [0, 0, 7, 7, 4, 4]);
     }
 
     #[test]
