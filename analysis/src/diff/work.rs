@@ -3,7 +3,7 @@
 //! A comparison needs exact sums, so the spans of a page, of which only the longest are kept, do
 //! not serve here.
 
-use crate::model::{Category, Sample, Span};
+use crate::model::{Category, MarkChoice, Sample, Span};
 use crate::over_time::{Gathers, SamplesByKind};
 
 /// Maximum number of rows that are kept. Beyond it, rows that are close in time are added up. A
@@ -87,6 +87,8 @@ impl Default for GatheredWork {
 }
 
 impl Gathers for GatheredWork {
+    const MARKS: MarkChoice = MarkChoice::All;
+
     fn sample(&mut self, sample: &Sample) {
         self.samples.add(sample);
     }

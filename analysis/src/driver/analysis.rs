@@ -9,9 +9,9 @@ use crate::convert::{Convert, ConvertError};
 use crate::model::activity_edge::EdgeTypes;
 use crate::model::intervals::{Interval, LockWaits, Matcher, reported_nanos};
 use crate::model::{
-    CpuWeights, GatheredSamples, Kind, Mode, Model, Moment, Profile, Resolved, STILL_WAITING,
-    Sample, SessionSpan, Spans, StackHandle, ThreadHandle, ThreadState, TimelineMark,
-    counter_marks, measure, rounded, stands_for,
+    CpuWeights, GatheredSamples, Kind, MarkChoice, Mode, Model, Moment, Profile, Resolved,
+    STILL_WAITING, Sample, SessionSpan, Spans, StackHandle, ThreadHandle, ThreadState,
+    TimelineMark, counter_marks, measure, rounded, stands_for,
 };
 use nettrace_parser::view::{self, View};
 use nettrace_parser::{Clock, Event, Outcome, Trace};
@@ -118,13 +118,21 @@ impl<'c> Analysis<'c> {
     /// pass.
     pub fn add(&mut self, converter: Box<dyn Convert + 'c>) {
         if converter.wants_marks() {
-            self.spans.get_or_insert_with(Spans::default);
+            self.spans.get_or_insert_with(|| Spans::new(MarkChoice::All));
         }
         if converter.wants_samples() {
             self.outputs.takes_samples.push(self.outputs.converters.len());
         }
         self.outputs.wants_events |= converter.wants_events();
         self.outputs.converters.push(converter);
+    }
+
+    /// Makes only some marks. Must be called before the first event, and after the converters are added.
+    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only pages want some marks"))]
+    pub(crate) fn choose_marks(&mut self, choice: MarkChoice) {
+        if self.spans.is_some() {
+            self.spans = Some(Spans::new(choice));
+        }
     }
 
     /// Returns the model of the events so far.

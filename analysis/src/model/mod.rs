@@ -124,7 +124,7 @@ pub(crate) use shown::{handler_text, method_frame, task_method, task_text, type_
 pub use spans::{
     Argument, Category, CounterMark, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
 };
-pub(crate) use spans::{Arguments, Spans};
+pub(crate) use spans::{Arguments, MarkChoice, Spans};
 use stacks::Stacks;
 #[cfg(feature = "symbols")]
 pub use symbol_file::{SymbolFile, SymbolFileError};

@@ -2,12 +2,15 @@
 
 use crate::convert::{Convert, ConvertError};
 use crate::driver::AnalysisOptions;
-use crate::model::{Kind, Model, Profile, Resolved, Sample, Span, TimelineMark};
+use crate::model::{Kind, MarkChoice, Model, Profile, Resolved, Sample, Span, TimelineMark};
 use crate::report::{ReportPass, Reports};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A collection of the samples and spans of a trace.
 pub(crate) trait Gathers: Default + Send + 'static {
+    /// Marks among which are all spans that are gathered.
+    const MARKS: MarkChoice;
+
     fn sample(&mut self, sample: &Sample);
     fn span(&mut self, span: &Span);
 }
@@ -32,6 +35,7 @@ pub(crate) fn gathering_pass<T: Gathers, R: Reports>(
     let options = AnalysisOptions { kinds: kinds.to_vec(), ..options };
     let mut pass = ReportPass::with_options(reports(gathered), options);
     pass.add(Box::new(gather));
+    pass.choose_marks(T::MARKS);
     pass
 }
 

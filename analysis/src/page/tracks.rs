@@ -1,7 +1,7 @@
 //! Samples and spans of a page.
 
 use super::spans::PageSpans;
-use crate::model::{Sample, Span};
+use crate::model::{MarkChoice, Sample, Span};
 use crate::over_time::{Gathers, SamplesByKind, Shared};
 
 /// Maximum number of rows of samples. Each takes 32 bytes here, and up to ten in the file.
@@ -23,6 +23,8 @@ impl Default for Tracks {
 pub(super) type SharedTracks = Shared<Tracks>;
 
 impl Gathers for Tracks {
+    const MARKS: MarkChoice = MarkChoice::WaitsAndCompilations;
+
     fn sample(&mut self, sample: &Sample) {
         // The page has a table of its own for open waits.
         if !sample.is_open_wait() {

@@ -8,7 +8,7 @@ use super::set::{Reports, Resolving};
 use crate::by_type::ByType;
 use crate::convert::Convert;
 use crate::driver::{Analysis, AnalysisError, AnalysisOptions, Observer};
-use crate::model::{Coverage, Model, Moment, Profile};
+use crate::model::{Coverage, MarkChoice, Model, Moment, Profile};
 use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
 
 /// Reads a trace for one or several [`Reports`]. Reports that share a pass share the model and the
@@ -104,6 +104,12 @@ impl<R: Reports> ReportPass<R> {
     /// report is computed from samples ([`ReportInput::Samples`](super::ReportInput::Samples)).
     pub fn add(&mut self, converter: Box<dyn Convert>) {
         self.analysis.add(converter);
+    }
+
+    /// Makes only some marks for the added converters.
+    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only pages want some marks"))]
+    pub(crate) fn choose_marks(&mut self, choice: MarkChoice) {
+        self.analysis.choose_marks(choice);
     }
 
     /// Returns the model, so that a caller can add what the trace does not contain, such as perf

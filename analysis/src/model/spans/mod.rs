@@ -65,6 +65,16 @@ pub(crate) struct Spans {
     method_names: ShownNames,
     shown_task_names: ShownNames,
     last_nanos: i64,
+    choice: MarkChoice,
+}
+
+/// Which marks are made of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum MarkChoice {
+    #[default]
+    All,
+    /// Waits for locks and handles, and compilations.
+    WaitsAndCompilations,
 }
 
 /// An event with its thread, process and time.
@@ -101,11 +111,22 @@ impl SpanMoment<'_, '_> {
 }
 
 impl Spans {
+    pub(crate) fn new(choice: MarkChoice) -> Spans {
+        Spans { choice, ..Spans::default() }
+    }
+
     /// Takes the next event. This must be called for all events, in time order.
     pub(crate) fn event(&mut self, event: &Event<'_>, at: &model::Moment, model: &Model) {
         let model::Moment { thread, nanos, .. } = *at;
         self.last_nanos = nanos;
         self.count(event, nanos);
+        if self.choice == MarkChoice::WaitsAndCompilations {
+            let is_chosen = event.known_provider() == KnownProvider::Runtime
+                && matches!(event.id(), 81 | 91 | 143 | 145 | 301 | 302);
+            if !is_chosen {
+                return;
+            }
+        }
         let process = model.thread(thread).map_or(0, |row| u64::from(row.process.0));
         let moment = SpanMoment { event, at, thread, process, nanos };
         match event.known_provider() {
