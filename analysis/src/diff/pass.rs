@@ -13,7 +13,7 @@ use crate::findings::{Summary, SummaryReport};
 use crate::model::{Kind, Model};
 use crate::over_time::{self, SampleRow, Shared, gathering_pass};
 use crate::report::{
-    CounterPoint, CounterSeries, Counters, Moment, Report, ReportInput, ReportPass, Reports,
+    CounterPoint, CounterSeries, Counters, Gc, Moment, Report, ReportInput, ReportPass, Reports,
     Resolving,
 };
 use nettrace_parser::Event;
@@ -57,6 +57,7 @@ impl DiffReports {
     fn new(gathered: Shared<GatheredWork>) -> DiffReports {
         let mut reports = Overview::reports_for_findings();
         reports.counters = Counters::default();
+        reports.gc = Gc::default();
         reports.sql = reports.sql.top(MAX_PATHS);
         DiffReports {
             overview: Overview::new(reports),

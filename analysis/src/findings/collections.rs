@@ -7,7 +7,7 @@ use crate::fact::{
     AllocatedType, Base, CollectionPlace, CollectionReason, Fact, LargeObjects, Number, Place, Unit,
 };
 use crate::model::Frame;
-use crate::report::{AllocReport, Collection, GcReason, GcReport, ObjectKind};
+use crate::report::{AllocReport, CollectionFigures, GcReason, GcReport, ObjectKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -111,7 +111,7 @@ fn reasons(
     own: &OwnModules,
 ) -> (Vec<CollectionReason>, Option<CollectionPlace>) {
     let asked = induced(report, places.collector.map(Place::from_frame));
-    let large = large_objects(&report.collections, || large_type(alloc, own));
+    let large = large_objects(&report.figures, || large_type(alloc, own));
     // `GC.Collect` and large objects have a place of their own.
     let has_place = |reason: &CollectionReason| match reason {
         CollectionReason::LargeObjects { objects: Some(objects), .. } => objects.place.is_some(),
@@ -124,7 +124,7 @@ fn reasons(
         (None, None, Some(method)) => Some(CollectionPlace::Busiest(Place::from_frame(method))),
         (None, None, None) => None,
     };
-    let rows = &report.collections;
+    let rows = &report.figures;
     let all = [
         at_limit(rows, places.is_out_of_memory),
         asked,
@@ -147,11 +147,11 @@ fn induced(report: &GcReport, by: Option<Place>) -> Option<CollectionReason> {
 }
 
 fn large_objects(
-    collections: &[Collection],
+    collections: &[CollectionFigures],
     objects: impl FnOnce() -> Option<LargeObjects>,
 ) -> Option<CollectionReason> {
-    let is_large = |row: &&Collection| row.reason == GcReason::AllocLarge;
-    let large: Vec<&Collection> = collections.iter().filter(is_large).collect();
+    let is_large = |row: &&CollectionFigures| row.reason == GcReason::AllocLarge;
+    let large: Vec<&CollectionFigures> = collections.iter().filter(is_large).collect();
     if large.is_empty() || large.len().saturating_mul(2) < collections.len() {
         return None;
     }
@@ -208,14 +208,14 @@ pub(super) fn most_allocated(alloc: &AllocReport, own: &OwnModules) -> Option<Al
 /// Returns whether young collections copied objects that they should have freed, because these
 /// lived just long enough.
 fn survival(report: &GcReport) -> Option<CollectionReason> {
-    let young = report.collections.iter().filter(|row| row.generation < 2);
+    let young = report.figures.iter().filter(|row| row.generation < 2);
     let copied: Vec<u64> = young
         .filter(|row| row.survival_percent.is_some_and(|percent| percent >= MIN_SURVIVAL_PERCENT))
         .filter_map(|row| row.promoted_bytes)
         .collect();
     let copied_bytes = copied.iter().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
     let is_much = copied_bytes >= MIN_PROMOTED_BYTES
-        && copied.len().saturating_mul(2) >= report.collections.len();
+        && copied.len().saturating_mul(2) >= report.figures.len();
     let allocated = report.totals.allocated_bytes;
     is_much.then(|| CollectionReason::Survival {
         collections: copied.len() as u64,
@@ -224,7 +224,7 @@ fn survival(report: &GcReport) -> Option<CollectionReason> {
     })
 }
 
-fn growth(collections: &[Collection]) -> Option<CollectionReason> {
+fn growth(collections: &[CollectionFigures]) -> Option<CollectionReason> {
     let sizes: Vec<u64> = collections.iter().filter_map(|row| row.heap_after_bytes).collect();
     let (first, last) = (*sizes.first()?, *sizes.last()?);
     // The heap grows if each size of the later half is larger than each of the earlier half.
@@ -244,8 +244,8 @@ fn growth(collections: &[Collection]) -> Option<CollectionReason> {
 
 /// Returns whether collections came because there was no room, and left a heap of the same size
 /// each time, or memory ran out. The first ones may still have freed much.
-fn at_limit(collections: &[Collection], is_out_of_memory: bool) -> Option<CollectionReason> {
-    let is_full = |row: &&Collection| {
+fn at_limit(collections: &[CollectionFigures], is_out_of_memory: bool) -> Option<CollectionReason> {
+    let is_full = |row: &&CollectionFigures| {
         matches!(row.reason, GcReason::OutOfSpaceSmall | GcReason::OutOfSpaceLarge)
     };
     let full = collections.iter().filter(is_full);
@@ -264,7 +264,7 @@ fn at_limit(collections: &[Collection], is_out_of_memory: bool) -> Option<Collec
     })
 }
 
-fn holes(collections: &[Collection]) -> Option<CollectionReason> {
+fn holes(collections: &[CollectionFigures]) -> Option<CollectionReason> {
     let last = collections.iter().rev().find(|row| row.fragmentation_percent.is_some())?;
     let (percent, pinned_objects) = (last.fragmentation_percent?, last.pinned_objects?);
     (percent >= MIN_HOLES_PERCENT && pinned_objects >= MIN_PINNED)
@@ -274,11 +274,12 @@ fn holes(collections: &[Collection]) -> Option<CollectionReason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::GcTotals;
+    use crate::report::{Collection, GcTotals};
 
-    fn collection(reason: GcReason, heap_after_bytes: u64) -> Collection {
+    fn collection(reason: GcReason, heap_after_bytes: u64) -> CollectionFigures {
         let heap_after_bytes = Some(heap_after_bytes);
-        Collection { reason, generation: 2, heap_after_bytes, ..Collection::default() }
+        let row = Collection { reason, generation: 2, heap_after_bytes, ..Collection::default() };
+        CollectionFigures::from(&row)
     }
 
     #[test]
@@ -287,8 +288,9 @@ mod tests {
         let mut report = GcReport {
             schema: 1,
             totals: GcTotals { count: 4, ..GcTotals::default() },
-            collections: full.into(),
+            collections: Vec::new(),
             partial: Vec::new(),
+            figures: full.into(),
         };
         let alloc = AllocReport { schema: 1, sources: Vec::new() };
         let own = OwnModules::default();
@@ -297,17 +299,17 @@ mod tests {
         let words = "4 came because there was no room, and left 100 MiB each time: the heap is";
         assert!(text.contains(words), "{text}");
         // If memory ran out, a single collection is enough.
-        let last = GcReport { collections: report.collections.split_off(3), ..report.clone() };
+        let last = GcReport { figures: report.figures.split_off(3), ..report.clone() };
         assert_eq!(finding(&last), None);
         let ran_out = Places { is_out_of_memory: true, ..Places::default() };
         let text = collections(&last, &alloc, &ran_out, &own).unwrap().text();
         let words = "1 came because there was no room, and left 100 MiB, until an OutOfMemory";
         assert!(text.contains(words), "{text}");
-        report.collections.extend(last.collections);
+        report.figures.extend(last.figures);
         // A heap that the last collections empty has room, and so has one that need not ask.
-        report.collections[3].heap_after_bytes = Some(20 << 20);
+        report.figures[3].heap_after_bytes = Some(20 << 20);
         assert_eq!(finding(&report), None);
-        report.collections =
+        report.figures =
             [90, 100, 99, 100].map(|mib| collection(GcReason::AllocSmall, mib << 20)).into();
         assert_eq!(finding(&report), None);
     }

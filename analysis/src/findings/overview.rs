@@ -142,7 +142,7 @@ impl Overview {
     /// Returns reports that compute only what findings need.
     pub(crate) fn reports_for_findings() -> OverviewReports {
         OverviewReports {
-            gc: Gc::default(),
+            gc: Gc::default().at_most(0),
             alloc: Alloc::default(),
             exceptions: Exceptions::default().top(MAX_THROW_SITES),
             contention: Contention::default().without_owner_stacks(),

@@ -23,9 +23,9 @@ use crate::model::{
 use crate::numbering::Numbering;
 use crate::over_time::{self, Forgotten, SampleRow};
 use crate::report::{
-    Activities, Alloc, AssemblyRow, Collection, Contention, Counters, CountersReport, Exceptions,
-    Gc, Http, Jit, Loader, Logs, Moment, Report, ReportInput, Reports, Resolving, Sql, TaskTime,
-    Tasks, ThreadPool, Threads, TopNOptions, Waits, waiting_call,
+    Activities, Alloc, AssemblyRow, CollectionFigures, Contention, Counters, CountersReport,
+    Exceptions, Gc, Http, Jit, Loader, Logs, Moment, Report, ReportInput, Reports, Resolving, Sql,
+    TaskTime, Tasks, ThreadPool, Threads, TopNOptions, Waits, waiting_call,
 };
 use nettrace_parser::Event;
 use serde::Serialize;
@@ -66,7 +66,7 @@ impl PageReports {
     pub(super) fn new(tracks: SharedTracks, times: Option<Arc<ThreadTimes>>) -> PageReports {
         PageReports {
             overview: Overview::new(OverviewReports {
-                gc: Gc::default(),
+                gc: Gc::default().at_most(MAX_COLLECTIONS),
                 alloc: Alloc::default(),
                 exceptions: Exceptions::default().top(STACKS),
                 contention: Contention::default().top(STACKS),
@@ -155,10 +155,14 @@ impl Reports for PageReports {
         page.write_activities(self.activities, self.requests, &mut reports, resolved);
         page.write_tasks(self.tasks, &mut reports, resolved);
         page.write_all_rows(&reports);
-        page.cut_rows(Gc::NAME, "collections", &mut reports.gc.collections, MAX_COLLECTIONS);
-        page.cut_rows(Jit::NAME, "methods", &mut reports.jit.methods, MAX_ROWS);
-        page.cut_rows(Loader::NAME, "assemblies", &mut loader.assemblies, MAX_ROWS);
-        page.cut_rows(Logs::NAME, "messages", &mut reports.logs.messages, MAX_ROWS);
+        let all = reports.gc.figures.len();
+        page.cut_rows(Gc::NAME, "collections", &mut reports.gc.collections, all, MAX_COLLECTIONS);
+        let all = reports.jit.methods.len();
+        page.cut_rows(Jit::NAME, "methods", &mut reports.jit.methods, all, MAX_ROWS);
+        let all = loader.assemblies.len();
+        page.cut_rows(Loader::NAME, "assemblies", &mut loader.assemblies, all, MAX_ROWS);
+        let all = reports.logs.messages.len();
+        page.cut_rows(Logs::NAME, "messages", &mut reports.logs.messages, all, MAX_ROWS);
         let (schema, assemblies) = (loader.schema, loader.assemblies);
         page.add(Loader::NAME, &LoadedAssemblies { schema, assemblies });
         page.add_counters(&mut reports.counters);
@@ -264,22 +268,22 @@ impl Page {
     /// Writes the numbers of all rows of lists that are too long for the document, so that sums
     /// over ranges of time are exact.
     fn write_all_rows(&mut self, reports: &Overviewed) {
-        let collections = &reports.gc.collections;
+        let collections = &reports.gc.figures;
         let columns = &mut self.columns;
         if collections.len() > MAX_COLLECTIONS {
             columns.add_steps("gc.t", collections.iter().map(|row| row.start_ns));
             columns.add("gc.pause", collections.iter().map(|row| row.pause_ns));
             // 0 if nothing is missing, 1 if the start or the end is, 2 if the pause is.
-            let missing = |row: &Collection| match (row.is_complete, row.pauses.is_empty()) {
-                (_, true) => 2,
-                (is_complete, false) => u64::from(!is_complete),
+            let missing = |row: &CollectionFigures| match (row.is_complete, row.has_pause) {
+                (_, false) => 2,
+                (is_complete, true) => u64::from(!is_complete),
             };
             columns.add("gc.missing", collections.iter().map(missing));
-            let generation = |row: &Collection| u64::from(row.generation);
+            let generation = |row: &CollectionFigures| u64::from(row.generation);
             columns.add("gc.generation", collections.iter().map(generation));
-            let allocated = |row: &Collection| row.allocated_bytes.unwrap_or(0);
+            let allocated = |row: &CollectionFigures| row.allocated_bytes.unwrap_or(0);
             columns.add("gc.allocated", collections.iter().map(allocated));
-            let promoted = |row: &Collection| row.promoted_bytes.unwrap_or(0);
+            let promoted = |row: &CollectionFigures| row.promoted_bytes.unwrap_or(0);
             columns.add("gc.promoted", collections.iter().map(promoted));
         }
         let methods = &reports.jit.methods;
@@ -297,21 +301,24 @@ impl Page {
         }
     }
 
-    /// Keeps at most `most` rows of a report's list, evenly spread.
+    /// Keeps at most `most` rows of a report's list, evenly spread. `all` is the number of rows before
+    /// any were left out.
     fn cut_rows<R>(
         &mut self,
         report: &'static str,
         list: &'static str,
         rows: &mut Vec<R>,
+        all: usize,
         most: usize,
     ) {
-        let all = rows.len();
-        let step = all.div_ceil(most);
-        if step > 1 {
-            let mut places = 0_usize..;
-            rows.retain(|_| places.next().is_some_and(|place| place.is_multiple_of(step)));
-            rows.shrink_to_fit();
-            let (kept, all, step) = (rows.len() as u64, all as u64, step as u64);
+        let step = rows.len().div_ceil(most).max(1);
+        let mut places = 0_usize..;
+        rows.retain(|_| places.next().is_some_and(|place| place.is_multiple_of(step)));
+        rows.shrink_to_fit();
+        let kept = rows.len();
+        if kept < all {
+            let step = all.div_ceil(kept.max(1)) as u64;
+            let (kept, all) = (kept as u64, all as u64);
             self.thin(PagePart::Report(report), Thinning::OneOf { list, kept, all, step });
         }
     }

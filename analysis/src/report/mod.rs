@@ -105,6 +105,7 @@ pub use endpoint_time::{EndpointTime, EndpointTimeReport, WaitingCall};
 pub use exceptions::{
     ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount, TypeCount,
 };
+pub(crate) use gc::CollectionFigures;
 pub use gc::{
     Collection, Gc, GcKind, GcReason, GcReport, GcTotals, GenerationSizes, GenerationTotals, Pause,
 };

@@ -8,6 +8,7 @@
 //! to that collection.
 
 use super::collection::Collection;
+use super::figures::SettledCollections;
 use super::reason::{GcKind, GcReason};
 use crate::model::ThreadHandle;
 use crate::model::intervals::{Edge, Interval, Suspension, Suspensions, nanos_between};
@@ -20,6 +21,8 @@ use std::collections::BTreeMap;
 
 /// Maximum number of collections that are kept during one background collection.
 const MAX_OPEN_COLLECTIONS: usize = 1000;
+/// Maximum number of collections about which no more events will come that are not settled.
+const MAX_UNSETTLED: usize = 256;
 /// Type of frozen segments in runtime event 5.
 const FROZEN_SEGMENT: u64 = 2;
 
@@ -45,6 +48,9 @@ pub(crate) struct Heap {
     last_start_ns: Option<i64>,
     /// State of the heap from which allocations are computed at the next collection.
     base: HeapBase,
+    /// Whether the first collection started from an empty heap.
+    is_from_start: bool,
+    settled: SettledCollections,
 }
 
 /// Background collection whose details may still arrive after its end.
@@ -70,6 +76,8 @@ enum HeapBase {
     /// State at the start of the background collection with this number, which does not collect the
     /// youngest generation until its end.
     Beginning(usize),
+    /// State that is settled: size of the objects, if it is known.
+    Left(Option<u64>),
 }
 
 #[derive(Debug)]
@@ -228,6 +236,7 @@ impl Heap {
             frozen_bytes: self.frozen_bytes,
             ..Collection::default()
         };
+        self.is_from_start |= place == 0 && matches!(self.base, HeapBase::Empty);
         self.rows.push(CollectionRow {
             collection,
             is_selected: moment.is_selected,
@@ -329,40 +338,82 @@ impl Heap {
 
     /// Returns whether the session saw all allocations of the process.
     pub(super) fn is_from_start(&self) -> bool {
-        self.rows.first().is_some_and(|row| matches!(row.base, HeapBase::Empty))
+        self.is_from_start
     }
 
-    /// Returns the collections that the filter accepts, and whether each was in progress when the
-    /// session started.
-    pub(super) fn finish(mut self) -> impl Iterator<Item = (Collection, bool)> {
-        self.compare_with_bases();
-        let has_suspensions = self.has_suspensions;
-        self.rows.into_iter().filter(|row| row.is_selected).map(move |mut row| {
-            row.collection.complete();
-            (row.collection, row.is_partial && has_suspensions)
-        })
+    /// Settles collections about which no more events will come, if there are many. At most `most`
+    /// keep their details.
+    pub(super) fn settle_rows(&mut self, most: usize) {
+        if self.rows.len() < MAX_UNSETTLED {
+            return;
+        }
+        let ended = self.ended_background.map(|ended| ended.row);
+        let claimed = self.suspensions.open().flat_map(|stop| &stop.what).map(|claim| claim.row);
+        let due = [self.blocking, self.background, self.ended, ended];
+        let due = due.into_iter().flatten().chain(claimed).min();
+        let count = due.map_or(self.rows.len(), |due| due.saturating_sub(self.first));
+        self.settle_first(count, most);
     }
 
-    /// Computes the bytes allocated between collections. This is done at the end, as the history of
-    /// a collection may be reported after the next collection.
-    fn compare_with_bases(&mut self) {
+    /// Returns the collections that the filter accepts.
+    pub(super) fn finish(mut self, most: usize) -> SettledCollections {
+        self.settle_first(self.rows.len(), most);
+        self.settled
+    }
+
+    /// Settles the first `count` collections. The bytes allocated between collections are computed
+    /// only now, as the history of a collection may be reported after the next collection.
+    fn settle_first(&mut self, count: usize, most: usize) {
+        // What each collection started from, and what it left to the next ones.
         let mut bases: Vec<Option<u64>> = Vec::new();
-        for place in 0..self.rows.len() {
-            let base = self.rows.get(place).map(|row| row.base).unwrap_or_default();
-            let bytes = match base {
-                HeapBase::Unknown => None,
-                HeapBase::Empty => Some(0),
-                HeapBase::After(before) => {
-                    self.rows.get(before).and_then(CollectionRow::left_bytes)
-                }
-                // If that is missing, the state from which the background collection was computed.
-                HeapBase::Beginning(before) => {
-                    let reported = self.rows.get(before).and_then(|row| row.youngest_bytes);
-                    reported.or_else(|| bases.get(before).copied().flatten())
-                }
-            };
+        for place in 0..count {
+            let base = self.rows.get(place).map_or(HeapBase::Unknown, |row| row.base);
+            let bytes = self.base_bytes(base, &bases);
             bases.push(bytes);
-            self.with(place, |row| row.compare_with(bytes));
+            if let Some(row) = self.rows.get_mut(place) {
+                row.compare_with(bytes);
+            }
+        }
+        let end = self.first.saturating_add(count);
+        let is_gone = |base: HeapBase| match base {
+            HeapBase::After(row) | HeapBase::Beginning(row) => row < end,
+            HeapBase::Unknown | HeapBase::Empty | HeapBase::Left(_) => false,
+        };
+        for place in count..self.rows.len() {
+            let base = self.rows.get(place).map_or(HeapBase::Unknown, |row| row.base);
+            if is_gone(base) {
+                let left = HeapBase::Left(self.base_bytes(base, &bases));
+                self.rows.get_mut(place).into_iter().for_each(|row| row.base = left);
+            }
+        }
+        if is_gone(self.base) {
+            self.base = HeapBase::Left(self.base_bytes(self.base, &bases));
+        }
+        for mut row in self.rows.drain(..count.min(self.rows.len())) {
+            row.collection.complete();
+            match (row.is_selected, row.is_partial && self.has_suspensions) {
+                (false, _) => {}
+                (true, true) => self.settled.partial.push(row.collection),
+                (true, false) => self.settled.add(row.collection, most),
+            }
+        }
+        self.first = end;
+    }
+
+    /// Returns the size of the objects from which allocations are computed. `bases` has this size of
+    /// the first collections of `rows`.
+    fn base_bytes(&self, base: HeapBase, bases: &[Option<u64>]) -> Option<u64> {
+        match base {
+            HeapBase::Unknown => None,
+            HeapBase::Empty => Some(0),
+            HeapBase::Left(bytes) => bytes,
+            HeapBase::After(before) => self.row(before).and_then(CollectionRow::left_bytes),
+            // If that is missing, the state from which the background collection was computed.
+            HeapBase::Beginning(before) => {
+                let reported = self.row(before).and_then(|row| row.youngest_bytes);
+                let place = before.checked_sub(self.first);
+                reported.or_else(|| bases.get(place?).copied().flatten())
+            }
         }
     }
 }

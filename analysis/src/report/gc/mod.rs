@@ -1,6 +1,7 @@
 //! Garbage collections: reasons, pauses and sizes.
 
 mod collection;
+mod figures;
 mod heap;
 mod reason;
 mod totals;
@@ -11,6 +12,7 @@ pub use totals::{GcTotals, GenerationTotals};
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
 use crate::model::{Model, ProcessHandle, Resolved};
+pub(crate) use figures::CollectionFigures;
 pub(crate) use heap::Heap;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -20,9 +22,24 @@ use std::collections::BTreeMap;
 ///
 /// The report keeps a row of about one kilobyte for each collection, because it lists them.
 /// Collections are rare: at most about ten per second.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Gc {
     heaps: BTreeMap<ProcessHandle, Heap>,
+    /// Maximum number of rows of a process.
+    most: usize,
+}
+
+impl Default for Gc {
+    fn default() -> Gc {
+        Gc { heaps: BTreeMap::new(), most: usize::MAX }
+    }
+}
+
+impl Gc {
+    /// Lists at most this many collections of a process, evenly spread. All are in the totals.
+    pub(crate) fn at_most(self, most: usize) -> Gc {
+        Gc { most, ..self }
+    }
 }
 
 /// Garbage collections: totals and list.
@@ -40,6 +57,9 @@ pub struct GcReport {
     /// Collections in progress when the session started, whose pause is unknown. No other number
     /// includes them.
     pub partial: Vec<Collection>,
+    /// Figures of all collections, in the order of `collections`, which may have fewer.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) figures: Vec<CollectionFigures>,
 }
 
 impl Report for Gc {
@@ -56,26 +76,30 @@ impl Report for Gc {
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         let Some(row) = model.thread(moment.thread) else { return false };
-        self.heaps.entry(row.process).or_default().event(event, moment)
+        let heap = self.heaps.entry(row.process).or_default();
+        let is_about = heap.event(event, moment);
+        heap.settle_rows(self.most);
+        is_about
     }
 
     fn finish(self, resolved: &Resolved<'_>) -> GcReport {
-        let (mut collections, mut partial) = (Vec::new(), Vec::new());
+        let (mut collections, mut partial, mut figures) = (Vec::new(), Vec::new(), Vec::new());
         let mut is_from_start = !self.heaps.is_empty();
         for (process, heap) in self.heaps {
             is_from_start &= heap.is_from_start();
             let id = resolved.model().process(process).and_then(|process| process.id);
-            for (row, is_partial) in heap.finish() {
-                let rows = if is_partial { &mut partial } else { &mut collections };
-                rows.push(Collection { process_id: id, ..row });
-            }
+            let settled = heap.finish(self.most);
+            let with_id = |row| Collection { process_id: id, ..row };
+            collections.extend(settled.rows.into_iter().map(with_id));
+            partial.extend(settled.partial.into_iter().map(with_id));
+            figures.extend(settled.figures);
         }
-        let mut totals = GcTotals::from_rows(&collections, resolved.model().selected_nanos());
+        let mut totals = GcTotals::from_rows(&figures, resolved.model().selected_nanos());
         if is_from_start {
             // All that a heap held was allocated in the session, also after the last collection
             // began.
             totals.allocated_bytes = totals.allocated_bytes.max(totals.heap_peak_bytes);
         }
-        GcReport { schema: SCHEMA, totals, collections, partial }
+        GcReport { schema: SCHEMA, totals, collections, partial, figures }
     }
 }

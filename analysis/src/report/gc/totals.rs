@@ -1,6 +1,6 @@
 //! Totals of all collections.
 
-use super::collection::Collection;
+use super::figures::CollectionFigures;
 use super::reason::GcKind;
 use crate::document::percentile;
 use std::collections::BTreeMap;
@@ -72,19 +72,18 @@ fn count(parts: impl Iterator<Item = bool>) -> u64 {
     parts.filter(|part| *part).count() as u64
 }
 
-fn sorted_pauses<'r>(rows: impl Iterator<Item = &'r Collection>) -> Vec<u64> {
+fn sorted_pauses<'r>(rows: impl Iterator<Item = &'r CollectionFigures>) -> Vec<u64> {
     // A collection whose pause was lost has no rank.
-    let mut pauses: Vec<u64> =
-        rows.filter(|row| !row.pauses.is_empty()).map(|row| row.pause_ns).collect();
+    let mut pauses: Vec<u64> = rows.filter(|row| row.has_pause).map(|row| row.pause_ns).collect();
     pauses.sort_unstable();
     pauses
 }
 
 impl GcTotals {
-    pub(super) fn from_rows(rows: &[Collection], seen_ns: u64) -> GcTotals {
+    pub(super) fn from_rows(rows: &[CollectionFigures], seen_ns: u64) -> GcTotals {
         let pauses = sorted_pauses(rows.iter());
         let pause_ns = sum(pauses.iter().copied());
-        let mut by_generation: BTreeMap<u32, Vec<&Collection>> = BTreeMap::new();
+        let mut by_generation: BTreeMap<u32, Vec<&CollectionFigures>> = BTreeMap::new();
         for row in rows {
             by_generation.entry(row.generation).or_default().push(row);
         }
@@ -104,7 +103,7 @@ impl GcTotals {
             allocated_bytes: sum(rows.iter().filter_map(|row| row.allocated_bytes)),
             promoted_bytes: sum(rows.iter().filter_map(|row| row.promoted_bytes)),
             heap_peak_bytes: rows.iter().filter_map(|row| row.heap_peak_bytes).max().unwrap_or(0),
-            compacting: count(rows.iter().map(|row| row.is_compacting == Some(true))),
+            compacting: count(rows.iter().map(|row| row.is_compacting)),
             background: count(rows.iter().map(|row| row.kind == GcKind::Background)),
             induced: count(rows.iter().map(|row| row.reason.is_induced())),
             incomplete: count(rows.iter().map(|row| !row.is_complete)),
@@ -117,7 +116,7 @@ impl GcTotals {
 }
 
 impl GenerationTotals {
-    fn from_rows(generation: u32, rows: &[&Collection]) -> GenerationTotals {
+    fn from_rows(generation: u32, rows: &[&CollectionFigures]) -> GenerationTotals {
         let pauses = sorted_pauses(rows.iter().copied());
         GenerationTotals {
             generation,
