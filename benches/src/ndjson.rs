@@ -1,5 +1,5 @@
-//! Passes that write events as `nettrace events --format ndjson` does, in file or time order, but
-//! only count the output.
+//! Passes that write events as `nettrace events` does, as NDJSON or as text, in file or time order,
+//! but only count the output.
 
 use crate::checksum::Checksum;
 use crate::pass::{Input, PassResult, mapped};
@@ -20,10 +20,19 @@ const PAGE_BYTES: usize = 64 * 1024;
 /// The errors of reading.
 pub fn pass(path: &Path, order: Order, input: Input, threads: usize) -> io::Result<PassResult> {
     match input {
-        Input::Read => by_one(order, Buffered::new(File::open(path)?)),
-        Input::Mapped if threads == 1 => by_one(order, mapped(path)?),
+        Input::Read => by_one(order, Buffered::new(File::open(path)?), writer()),
+        Input::Mapped if threads == 1 => by_one(order, mapped(path)?, writer()),
         Input::Mapped => by_several(path, order, threads),
     }
+}
+
+/// Writes the events of a trace as text, in file order, and returns their number.
+///
+/// # Errors
+/// The errors of reading.
+pub fn text(path: &Path) -> io::Result<u64> {
+    let writer = EventWriter::new(EventForm::Text, WriteOptions::default());
+    Ok(by_one(Order::File, mapped(path)?, writer)?.checksum.events)
 }
 
 /// Destination that discards the output, and counts events and bytes.
@@ -66,8 +75,8 @@ impl Visit for Lines {
     }
 }
 
-fn by_one<S: Source>(order: Order, source: S) -> io::Result<PassResult> {
-    let mut lines = Lines { writer: writer(), nowhere: Nowhere::default() };
+fn by_one<S: Source>(order: Order, source: S, writer: EventWriter) -> io::Result<PassResult> {
+    let mut lines = Lines { writer, nowhere: Nowhere::default() };
     let mut reader = Reader::new(source);
     let outcome = match order {
         Order::Time => {

@@ -16,7 +16,12 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.split_first() {
         Some((flag, rest)) if flag == child::FLAG => child::serve(rest).map(|()| true),
-        Some((flag, rest)) if flag == "--instructions" => instructions(rest),
+        Some((flag, rest)) if flag == "--instructions" => {
+            one(rest, gate::instructions_per_event, "Ir/event")
+        }
+        Some((flag, rest)) if flag == "--allocations" => {
+            one(rest, gate::allocations_per_event, "allocations an event")
+        }
         Some((what, [])) if what == "counts" => measured(gate::counts),
         Some((other, _)) => Err(io::Error::other(format!("there is no argument {other}"))),
         None => measured(gate::run),
@@ -31,10 +36,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the number of instructions for one measurement: `--instructions CASE MODE`.
-fn instructions(arguments: &[String]) -> io::Result<bool> {
+/// Prints one measurement: `--instructions CASE MODE` or `--allocations CASE MODE`.
+fn one(
+    arguments: &[String],
+    measure: fn(&Path, Case, &str) -> io::Result<f64>,
+    unit: &str,
+) -> io::Result<bool> {
     let [case, work] = arguments else {
-        return Err(io::Error::other("--instructions needs a case and a mode"));
+        return Err(io::Error::other("a case and a mode are needed"));
     };
     let Some(case) = Case::of_name(case).filter(|_| child::is_work(work)) else {
         let names = Case::ALL.map(|(_, name)| name).join(", ");
@@ -42,8 +51,8 @@ fn instructions(arguments: &[String]) -> io::Result<bool> {
             format!("cases: {names}; modes: as of throughput, idiom, stats, formats, report:NAME");
         return Err(io::Error::other(text));
     };
-    let per_event = gate::instructions_per_event(&gate::folder()?, case, work)?;
-    println!("{}, {work}: {per_event:.1} Ir/event", case.name());
+    let per_event = measure(&gate::folder()?, case, work)?;
+    println!("{}, {work}: {per_event:.4} {unit}", case.name());
     Ok(true)
 }
 

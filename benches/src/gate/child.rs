@@ -2,7 +2,7 @@
 
 use crate::floor::{self, idiom};
 use crate::pass::{self, Input, Mode};
-use crate::{analyse, memory};
+use crate::{analyse, memory, ndjson};
 use nettrace_analysis::convert::Format;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,22 @@ pub const FLAG: &str = "--one-pass";
 /// Name of the work, besides the modes, that decodes all headers in memory in nom's idiom.
 pub const IDIOM: &str = "idiom";
 
-/// Names of the works, besides the modes, that run the command `nettrace`, each with the arguments
-/// before the file.
+/// Name of the work, besides the modes, that writes events as text.
+const TEXT: &str = "text";
+
+/// Names of the works, besides the modes, whose instructions are those of the command `nettrace`,
+/// each with the arguments before the file.
 const COMMANDS: [(&str, &[&str]); 6] = [
     ("stats", &["stats", "--threads", "1"]),
     ("summary", &[]),
     ("http", &["report", "http"]),
     ("page", &["report", "html", "--output", "-"]),
     ("perfetto", &["convert", "--format", "perfetto", "--output", "-"]),
-    ("text", &["events", "--threads", "1"]),
+    (TEXT, &["events", "--threads", "1"]),
 ];
 
 /// Prefix of the names of reports that are used as work.
-const REPORT: &str = "report:";
+pub(super) const REPORT: &str = "report:";
 
 /// Result of a pass in a separate process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,6 +107,8 @@ pub fn serve(arguments: &[String]) -> io::Result<()> {
     } else if work == IDIOM {
         let stream = std::fs::read(file)?;
         idiom::decode(&stream, &floor::rows(&stream)).events
+    } else if work == TEXT {
+        ndjson::text(file)?
     } else {
         analyse::convert(file, work, input)?
     };

@@ -166,6 +166,23 @@ const OTHER_WORK: [Row; 17] = [
 
 const TOGETHER: Limit = Limit::AtMost(1.42);
 
+/// Limits on allocations for each event of what people wait for, a few percent above the measured
+/// values.
+const ALLOCATIONS: [(&str, Case, f64); 12] = [
+    ("report:summary", Case::Net10, 0.35),
+    ("report:summary", Case::Web, 3.2),
+    ("report:topN", Case::Net10, 0.006),
+    ("report:topN", Case::Web, 0.57),
+    ("report:http", Case::Net10, 0.26),
+    ("report:http", Case::Web, 2.8),
+    ("report:exceptions", Case::Net10, 0.085),
+    ("report:exceptions", Case::Web, 0.005),
+    ("perfetto", Case::Net10, 0.91),
+    ("perfetto", Case::Web, 1.15),
+    ("text", Case::Net10, 0.67),
+    ("text", Case::Web, 2.0),
+];
+
 /// Number of passes that run under callgrind at the same time. Their counts do not influence each
 /// other.
 const PASSES_AT_ONCE: usize = 2;
@@ -238,8 +255,29 @@ fn instructions(rows: &[Row], folder: &Path, report: &mut GateReport) -> io::Res
 /// # Errors
 /// If callgrind, or a pass under it, fails.
 pub fn instructions_per_event(folder: &Path, case: Case, work: &str) -> io::Result<f64> {
-    // The shorter trace has to contain a whole copy of the real trace, with all its metadata.
-    let unit = match case {
+    let is_converted = matches!(case, Case::Samples | Case::Clr);
+    let times = if work == Mode::Raw.name() && !is_converted { 4 } else { 2 };
+    per_event(folder, case, work, [short(case), times * short(case)], |file| {
+        let child = Child::under_callgrind(file, work)?;
+        Ok((child.events, child.instructions))
+    })
+}
+
+/// Returns the number of allocations for each event, without those of the start of the work.
+///
+/// # Errors
+/// If a pass fails.
+pub fn allocations_per_event(folder: &Path, case: Case, work: &str) -> io::Result<f64> {
+    per_event(folder, case, work, [2 * short(case), 4 * short(case)], |file| {
+        let child = Child::run(file, work, Access::Mapped)?;
+        Ok((child.events, child.allocations))
+    })
+}
+
+/// Returns the length in bytes of the shorter trace. It has to contain a whole copy of the real
+/// trace, with all its metadata.
+fn short(case: Case) -> u64 {
+    match case {
         Case::Net10 => 5_700_000,
         Case::Web => 13_000_000,
         Case::Net31 => 1_300_000,
@@ -247,13 +285,7 @@ pub fn instructions_per_event(folder: &Path, case: Case, work: &str) -> io::Resu
         Case::Samples | Case::Clr => 6_000_000,
         Case::Fat => 3_000_000,
         _ => 1_500_000,
-    };
-    let is_converted = matches!(case, Case::Samples | Case::Clr);
-    let long = if work == Mode::Raw.name() && !is_converted { 4 } else { 2 };
-    per_event(folder, case, work, [unit, long * unit], |file| {
-        let child = Child::under_callgrind(file, work)?;
-        Ok((child.events, child.instructions))
-    })
+    }
 }
 
 /// Returns the increase of a count for each event, computed from traces of two lengths.
@@ -280,19 +312,23 @@ fn per_event(
 
 /// Measures allocations for each event, after tables and buffers have grown to their size.
 fn allocations(folder: &Path, report: &mut GateReport) -> io::Result<()> {
+    let mut add = |work: &str, case: Case, limit| {
+        let value = allocations_per_event(folder, case, work)?;
+        report.add(&allocating(work, case), Limit::AtMost(limit), None, value, "an event");
+        Ok(())
+    };
     for case in [Case::Mixed, Case::Net10, Case::Fat, Case::V6] {
         for mode in [Mode::Raw, Mode::Ordered, Mode::Fields, Mode::Ndjson] {
-            let (name, lengths) = (mode.name(), [6_000_000, 12_000_000]);
-            let value = per_event(folder, case, name, lengths, |file| {
-                let child = Child::run(file, name, Access::Mapped)?;
-                Ok((child.events, child.allocations))
-            })?;
-            let what = format!("allocations, {name}, {}", case.name());
             // A table may still grow once or twice, but no event may allocate.
-            report.add(&what, Limit::AtMost(0.001), None, value, "an event");
+            add(mode.name(), case, 0.001)?;
         }
     }
-    Ok(())
+    ALLOCATIONS.into_iter().try_for_each(|(work, case, limit)| add(work, case, limit))
+}
+
+/// Returns the name of a measurement of allocations, in the table and in `benches/README.md`.
+fn allocating(work: &str, case: Case) -> String {
+    format!("allocations, {}, {}", work.trim_start_matches(child::REPORT), case.name())
 }
 
 /// Measures the memory of passes over traces of 200 MB.
@@ -334,7 +370,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_readme_has_the_limits_of_reading_and_of_reports() {
+    fn the_readme_has_the_limits_of_reading_and_of_reports_and_of_their_allocations() {
         let readme = include_str!("../../README.md");
         for row in READING.into_iter().chain(REPORTS) {
             let Limit::AtMost(limit) = row.limit else { panic!("{} has no maximum", row.what()) };
@@ -343,6 +379,10 @@ mod tests {
             // The README has commas in numbers.
             let plain = |text: &str| text.replace(',', "");
             assert!(readme.lines().any(|found| plain(found).starts_with(&plain(&line))), "{line}");
+        }
+        for (work, case, limit) in ALLOCATIONS {
+            let line = format!("| {} | {limit} | ", allocating(work, case));
+            assert!(readme.lines().any(|found| found.starts_with(&line)), "{line}");
         }
     }
 }
