@@ -149,7 +149,7 @@ impl Overview {
             waits: Waits::default(),
             jit: Jit::default(),
             pool: ThreadPool::default(),
-            activities: Activities::without_parts().with_http(),
+            activities: Activities::without_parts().with_http().without_fields(),
             logs: Logs::default().without_messages(),
             counters: Counters::default().without_points(),
             tasks: Tasks::default().without_activities(),

@@ -51,10 +51,15 @@ pub(crate) enum PathForm {
 /// A path in the tree of activities. Two paths are equal if the runtime wrote the same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ActivityPath {
-    nibbles: [u8; NUMBER_BYTES],
-    /// Id of the process that made the path; 0 in old runtimes.
-    owner: u32,
+    /// The nibbles, the first one highest, and below them the id of the process that made the path,
+    /// which is 0 in old runtimes.
+    bits: u128,
 }
+
+/// Bits of the id of the process.
+const OWNER: u128 = u32::MAX as u128;
+/// Bits of a nibble.
+const NIBBLE_BITS: usize = 4;
 
 /// A number of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +95,9 @@ impl ActivityPath {
         if !is_path {
             return None;
         }
-        let path = ActivityPath { nibbles: first(&bytes)?, owner };
+        // A byte has its high nibble first, and a swapped number has its first byte highest.
+        let nibbles = first::<u128>(&bytes)?.swap_bytes() & !OWNER;
+        let path = ActivityPath { bits: nibbles | u128::from(owner) };
         let mut at = 0;
         loop {
             match path.at(at, PathForm::Complete) {
@@ -103,20 +110,24 @@ impl ActivityPath {
 
     /// Returns the id of the process that made the path; 0 in old runtimes.
     pub(crate) fn owner(self) -> u32 {
-        self.owner
+        u32::try_from(self.bits & OWNER).unwrap_or(0)
     }
 
-    fn nibble(&self, at: usize) -> Option<u8> {
-        let byte = self.nibbles.get(at / 2)?;
-        Some(if at.is_multiple_of(2) { byte >> 4 } else { byte & 15 })
+    /// Returns the nibbles from one on, the first one highest, with zeros after the last one.
+    #[inline]
+    fn nibbles_from(self, at: usize) -> u128 {
+        if at < MAX_NIBBLES { (self.bits & !OWNER) << at.saturating_mul(NIBBLE_BITS) } else { 0 }
     }
 
-    fn is_zero_from(&self, byte: usize) -> bool {
-        self.nibbles.iter().skip(byte).all(|byte| *byte == 0)
+    #[inline]
+    fn nibble(self, at: usize) -> Option<u8> {
+        let nibble = u8::try_from(self.nibbles_from(at) >> (u128::BITS - 4)).ok();
+        nibble.filter(|_| at < MAX_NIBBLES)
     }
 
     /// Reads the number that begins at a nibble.
-    fn at(&self, at: usize, form: PathForm) -> AtNibble {
+    #[inline]
+    fn at(self, at: usize, form: PathForm) -> AtNibble {
         let (mut at, mut is_spilled) = (at, false);
         let Some(mut nibble) = self.nibble(at).filter(|nibble| *nibble != 0) else {
             return AtNibble::End;
@@ -146,18 +157,27 @@ impl ActivityPath {
         let from = (at / 2).saturating_add(1);
         let length = usize::from(nibble.saturating_sub(MULTIPLE_BYTES)).saturating_add(1);
         let mut to = from.saturating_add(length);
-        let Some(digits) = self.nibbles.get(from..to) else { return AtNibble::End };
-        let number =
-            digits.iter().rev().fold(u32::from(above), |sum, byte| sum << 8 | u32::from(*byte));
+        if to > NUMBER_BYTES {
+            return AtNibble::End;
+        }
+        // The lowest byte comes first.
+        let digits = u32::try_from(self.nibbles_from(from.saturating_mul(2)) >> 96).unwrap_or(0);
+        let digits = digits.swap_bytes() & u32::MAX >> length.abs_diff(4).saturating_mul(8);
+        let highest = match length {
+            4 => 0,
+            _ => u32::from(above) << length.saturating_mul(8),
+        };
+        let number = highest | digits;
         // .NET up to 9 writes a second byte, which is always 0, after the lower one.
-        if is_short && above > 0 && self.nibbles.get(to) == Some(&0) && !self.is_zero_from(to) {
+        let rest = self.nibbles_from(to.saturating_mul(2));
+        if is_short && above > 0 && rest != 0 && rest >> (u128::BITS - 8) == 0 {
             to = to.saturating_add(1);
         }
         AtNibble::Number(PathNumber { number, is_spilled }, to.saturating_mul(2))
     }
 
     /// Returns the numbers of the path. A number is 0 if the runtime lost it.
-    fn numbers(&self, form: PathForm) -> impl Iterator<Item = PathNumber> + use<'_> {
+    fn numbers(self, form: PathForm) -> impl Iterator<Item = PathNumber> {
         let mut at = 0;
         std::iter::from_fn(move || match self.at(at, form) {
             AtNibble::Number(number, next) => {
@@ -168,10 +188,21 @@ impl ActivityPath {
         })
     }
 
+    /// Returns whether a byte of the path is `c0`, the only one that the forms of paths read
+    /// differently.
+    fn has_short_number(self) -> bool {
+        const ONES: u128 = u128::MAX / 0xff;
+        const SHORT: u128 = ONES * 0xc0;
+        // A byte is 0 if subtracting 1 sets its highest bit, which it did not have.
+        let other = (self.bits | OWNER) ^ SHORT;
+        other.wrapping_sub(ONES) & !other & (ONES << 7) != 0
+    }
+
     /// Returns the nibbles at which a number begins, in either form of paths: a bit for each.
-    fn begins(&self) -> u32 {
+    fn begins(self) -> u32 {
+        const FORMS: [PathForm; 2] = [PathForm::Complete, PathForm::LosesNumbers];
         let mut begins = 0_u32;
-        for form in [PathForm::Complete, PathForm::LosesNumbers] {
+        for form in FORMS.into_iter().take(if self.has_short_number() { 2 } else { 1 }) {
             let mut at = 0;
             while let AtNibble::Number(_, next) = self.at(at, form) {
                 begins |= 1 << at;
@@ -185,19 +216,19 @@ impl ActivityPath {
     /// the form of paths decides what is around it, the paths of both forms are among them: a
     /// runtime writes only those of one.
     pub(crate) fn around(self) -> impl Iterator<Item = ActivityPath> {
-        let begins = self.begins();
-        let places = (0..MAX_NIBBLES).rev().filter(move |at| begins >> at & 1 == 1);
+        let mut begins = self.begins();
+        let places = std::iter::from_fn(move || {
+            let place = begins.checked_ilog2()?;
+            begins &= !(1 << place);
+            Some(place as usize)
+        });
         places.map(move |at| self.up_to(at)).filter(move |path| *path != self)
     }
 
-    /// Returns the path of the nibbles before one.
+    /// Returns the path of the nibbles before one of them.
     fn up_to(self, end: usize) -> ActivityPath {
-        let mut nibbles = self.nibbles;
-        let (whole, is_half) = (end / 2, !end.is_multiple_of(2));
-        for (at, byte) in nibbles.iter_mut().enumerate().skip(whole) {
-            *byte = if at == whole && is_half { *byte & 0xf0 } else { 0 };
-        }
-        ActivityPath { nibbles, ..self }
+        let dropped = u128::MAX >> end.saturating_mul(NIBBLE_BITS);
+        ActivityPath { bits: self.bits & (!dropped | OWNER) }
     }
 
     /// Returns whether the path shows that its runtime loses numbers: it has `c0 00`, which a runtime
@@ -215,7 +246,8 @@ impl ActivityPath {
     /// Returns the path as a text, such as `//1/1/5`, or `/#17178/1/5` with a process id. A lost
     /// number is 0.
     pub(crate) fn text(self, form: PathForm) -> String {
-        let mut text = if self.owner == 0 { "/".to_owned() } else { format!("/#{}", self.owner) };
+        let owner = self.owner();
+        let mut text = if owner == 0 { "/".to_owned() } else { format!("/#{owner}") };
         for PathNumber { number, is_spilled } in self.numbers(form) {
             let separator = if is_spilled { '$' } else { '/' };
             // Writing to a String cannot fail.
@@ -267,9 +299,9 @@ impl WrittenPath {
         })
     }
 
-    fn is_one(&self, path: ActivityPath, fits: impl Fn(&ActivityPath, PathForm) -> bool) -> bool {
-        self.owner == path.owner
-            && [PathForm::Complete, PathForm::LosesNumbers].into_iter().any(|it| fits(&path, it))
+    fn is_one(&self, path: ActivityPath, fits: impl Fn(ActivityPath, PathForm) -> bool) -> bool {
+        self.owner == path.owner()
+            && [PathForm::Complete, PathForm::LosesNumbers].into_iter().any(|it| fits(path, it))
     }
 }
 
@@ -277,9 +309,9 @@ impl WrittenPath {
 impl ActivityPath {
     /// Makes a path from its first bytes.
     pub(crate) fn of_bytes(start: &[u8]) -> ActivityPath {
-        let mut nibbles = [0; NUMBER_BYTES];
+        let mut nibbles = [0; 16];
         nibbles[..start.len()].copy_from_slice(start);
-        ActivityPath { nibbles, owner: 0 }
+        ActivityPath { bits: u128::from_be_bytes(nibbles) & !OWNER }
     }
 }
 

@@ -38,7 +38,7 @@ impl Default for Startup {
             first_request_ns: None,
             jit: Jit::default(),
             loader: Loader::default(),
-            requests: Activities::without_parts().with_http().with_each(),
+            requests: Activities::without_parts().with_http().with_each().without_fields(),
             top: 10,
         }
     }

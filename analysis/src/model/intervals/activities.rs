@@ -58,7 +58,7 @@ pub(crate) struct OpenActivity<T> {
 }
 
 impl<T> OpenActivity<T> {
-    pub(super) fn lost(self) -> Interval<OpenActivity<T>> {
+    pub(super) fn lost(self: Box<Self>) -> ActivityInterval<T> {
         Interval::without_stop(self.at, self)
     }
 
@@ -81,6 +81,9 @@ impl<T> OpenActivity<T> {
         self.id.iter().chain(self.path.as_ref().filter(|path| self.id.as_ref() != Some(path)))
     }
 }
+
+/// The time of an activity. It is boxed because it is large and passes several hands.
+pub(crate) type ActivityInterval<T> = Interval<Box<OpenActivity<T>>>;
 
 /// Key of an open activity: its name and the number of its start.
 pub(crate) type OpenActivityKey = (TextHandle, u64);
@@ -138,7 +141,7 @@ impl<T> OpenActivities<T> {
         name: TextHandle,
         at: Edge,
         what: T,
-    ) -> Option<Interval<OpenActivity<T>>> {
+    ) -> Option<ActivityInterval<T>> {
         self.steps_left = self.steps_left.saturating_add(STEPS_EACH);
         self.stopped.remove(&at.thread);
         let lost = match &edge.id {
@@ -153,7 +156,7 @@ impl<T> OpenActivities<T> {
             of_name.and_then(|rows| rows.keys().next().map(|number| (name, *number)))
         });
         let lost = lost.and_then(|place| self.remove(place)).map(|lost| self.given_up(lost));
-        let activity = OpenActivity {
+        let activity = Box::new(OpenActivity {
             name,
             provider: edge.provider,
             number: self.started,
@@ -166,7 +169,7 @@ impl<T> OpenActivities<T> {
             keys: edge.keys.clone(),
             is_innermost: true,
             what,
-        };
+        });
         if self.open >= MAX_OPEN_ACTIVITIES {
             // Activities with other names have used up the limit, so this one is not tracked.
             return Some(activity.lost());
@@ -176,13 +179,16 @@ impl<T> OpenActivities<T> {
         for id in activity.ids() {
             self.ids.add(id, name, number);
         }
-        self.by_name.entry(name).or_default().insert(number, Box::new(activity));
+        self.by_name.entry(name).or_default().insert(number, activity);
         self.open = self.open.saturating_add(1);
         lost
     }
 
-    pub(super) fn remove(&mut self, (name, number): OpenActivityKey) -> Option<OpenActivity<T>> {
-        let activity = *self.by_name.get_mut(&name)?.remove(&number)?;
+    pub(super) fn remove(
+        &mut self,
+        (name, number): OpenActivityKey,
+    ) -> Option<Box<OpenActivity<T>>> {
+        let activity = self.by_name.get_mut(&name)?.remove(&number)?;
         self.open = self.open.saturating_sub(1);
         for id in activity.ids() {
             self.ids.remove(id, name, number);
@@ -242,11 +248,11 @@ impl<T> OpenActivities<T> {
         match found {
             None => StoppedActivities::none(),
             Some(StopOf::One(number, is_innermost)) => {
-                let Some(activity) = self.remove((name, number)) else {
+                let Some(mut activity) = self.remove((name, number)) else {
                     return StoppedActivities::none();
                 };
                 self.note_stop(at.thread, &activity);
-                let activity = OpenActivity { is_innermost, ..activity };
+                activity.is_innermost = is_innermost;
                 let id = activity.id.clone().filter(|_| activity.may_repeat);
                 let own = Interval::whole(activity.at, at, edge.reported_nanos, activity);
                 let (others, shared) = id.map(|id| self.all_stopped(&id, name)).unwrap_or_default();
@@ -298,7 +304,10 @@ impl<T> OpenActivities<T> {
         let mut numbers = self.ids.all_of(id, name);
         let newest = numbers.next()?;
         let mut others = numbers.peekable();
-        if edge.may_repeat && others.peek().is_some() {
+        if others.peek().is_none() {
+            return Some(StopOf::One(newest, false));
+        }
+        if edge.may_repeat {
             let numbers = std::iter::once(newest).chain(others);
             return Some(self.stop_of_shared(rows, numbers, edge, at, hint));
         }
@@ -474,6 +483,9 @@ impl<T> OpenActivities<T> {
         counts: impl Fn(&OpenActivity<T>) -> bool,
     ) -> Option<OpenActivityKey> {
         let open = |place: &OpenActivityKey| self.at(*place).filter(|open| counts(open));
+        if let Some(only) = self.ids.only(id) {
+            return open(&only).map(|_| only);
+        }
         let mut all = self.ids.all(id).take(MAX_SHARED).filter(|place| open(place).is_some());
         let newest = all.next()?;
         let may_repeat = self.at(newest)?.may_repeat_as(id);
@@ -490,12 +502,12 @@ impl<T> OpenActivities<T> {
     pub(crate) fn finish(
         &mut self,
         nanos: i64,
-    ) -> impl Iterator<Item = Interval<OpenActivity<T>>> + use<T> {
+    ) -> impl Iterator<Item = ActivityInterval<T>> + use<T> {
         let mut all = std::mem::take(self);
         let open = std::mem::take(&mut all.by_name).into_values().flatten();
         let rows: BTreeMap<u64, Box<OpenActivity<T>>> = open.collect();
         rows.into_values().map(move |activity| {
-            let ended = all.given_up(*activity);
+            let ended = all.given_up(activity);
             if ended.bounds == Bounds::StopShared {
                 return ended;
             }

@@ -3,56 +3,69 @@
 use crate::hash::HashMap;
 use crate::model::TextHandle;
 use crate::model::activity_id::ActivityId;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Open activities by their ids, each with its name and its number. Every operation takes only a
 /// few steps, however many activities have the same id, and in whatever order they end.
 #[derive(Debug, Default)]
-pub(crate) struct ActivityIds {
-    ids: HashMap<ActivityId, OpenId>,
-    /// Name of each activity, by the number that stands for its id and the number of the activity.
-    all: BTreeMap<(u64, u64), TextHandle>,
-    by_name: BTreeSet<(u64, TextHandle, u64)>,
-    given: u64,
+pub(crate) struct ActivityIds(HashMap<ActivityId, WithId>);
+
+/// The open activities with an id.
+#[derive(Debug)]
+enum WithId {
+    /// The only one, as most are.
+    One(TextHandle, u64),
+    Many(Box<ManyWithId>),
 }
 
-#[derive(Debug)]
-struct OpenId {
-    /// Number that stands for the id in the other tables.
-    number: u64,
-    /// Number of open activities with this id.
-    open: usize,
+/// Open activities with one id.
+#[derive(Debug, Default)]
+struct ManyWithId {
+    /// Name of each activity, by its number.
+    all: BTreeMap<u64, TextHandle>,
+    by_name: BTreeSet<(TextHandle, u64)>,
+}
+
+impl ManyWithId {
+    fn add(&mut self, name: TextHandle, number: u64) {
+        self.all.insert(number, name);
+        self.by_name.insert((name, number));
+    }
 }
 
 impl ActivityIds {
     /// Adds an open activity. `number` must be larger than that of every earlier activity.
     pub(crate) fn add(&mut self, id: &ActivityId, name: TextHandle, number: u64) {
-        let of_id = match self.ids.get_mut(id) {
-            Some(known) => {
-                known.open = known.open.saturating_add(1);
-                known.number
+        match self.0.entry(id.clone()) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(WithId::One(name, number));
             }
-            None => {
-                let given = self.given;
-                self.given = given.saturating_add(1);
-                self.ids.insert(id.clone(), OpenId { number: given, open: 1 });
-                given
-            }
-        };
-        self.all.insert((of_id, number), name);
-        self.by_name.insert((of_id, name, number));
+            Entry::Occupied(mut known) => match known.get_mut() {
+                WithId::Many(many) => many.add(name, number),
+                WithId::One(first, of_first) => {
+                    let mut many = Box::new(ManyWithId::default());
+                    many.add(*first, *of_first);
+                    many.add(name, number);
+                    *known.get_mut() = WithId::Many(many);
+                }
+            },
+        }
     }
 
     /// Removes an open activity.
     pub(crate) fn remove(&mut self, id: &ActivityId, name: TextHandle, number: u64) {
-        let Some(known) = self.ids.get_mut(id) else { return };
-        if self.all.remove(&(known.number, number)).is_none() {
-            return;
-        }
-        self.by_name.remove(&(known.number, name, number));
-        known.open = known.open.saturating_sub(1);
-        if known.open == 0 {
-            self.ids.remove(id);
+        let Entry::Occupied(mut known) = self.0.entry(id.clone()) else { return };
+        let is_empty = match known.get_mut() {
+            WithId::One(_, only) => *only == number,
+            WithId::Many(many) => {
+                many.all.remove(&number);
+                many.by_name.remove(&(name, number));
+                many.all.is_empty()
+            }
+        };
+        if is_empty {
+            known.remove();
         }
     }
 
@@ -61,11 +74,17 @@ impl ActivityIds {
         self.all(id).next()
     }
 
+    /// Returns the open activity with an id if there is exactly one.
+    #[inline]
+    pub(crate) fn only(&self, id: &ActivityId) -> Option<(TextHandle, u64)> {
+        self.with_id(id).0
+    }
+
     /// Returns all open activities with an id, newest first.
     pub(crate) fn all(&self, id: &ActivityId) -> impl Iterator<Item = (TextHandle, u64)> + use<'_> {
-        let of_id = self.ids.get(id).map(|known| known.number);
-        let range = of_id.map(|of_id| self.all.range((of_id, 0)..=(of_id, u64::MAX)));
-        range.into_iter().flatten().rev().map(|((_, number), name)| (*name, *number))
+        let (one, many) = self.with_id(id);
+        let many = many.into_iter().flat_map(|many| many.all.iter().rev());
+        one.into_iter().chain(many.map(|(number, name)| (*name, *number)))
     }
 
     /// Returns the number of the newest open activity with an id and a name.
@@ -79,10 +98,20 @@ impl ActivityIds {
         id: &ActivityId,
         name: TextHandle,
     ) -> impl Iterator<Item = u64> + use<'_> {
-        let of_id = self.ids.get(id).map(|known| known.number);
-        let range =
-            of_id.map(|of_id| self.by_name.range((of_id, name, 0)..=(of_id, name, u64::MAX)));
-        range.into_iter().flatten().rev().map(|(_, _, number)| *number)
+        let (one, many) = self.with_id(id);
+        let one = one.filter(|(of, _)| *of == name).map(|(_, number)| number);
+        let range = many.map(|many| many.by_name.range((name, 0)..=(name, u64::MAX)));
+        one.into_iter().chain(range.into_iter().flatten().rev().map(|(_, number)| *number))
+    }
+
+    /// Returns the only activity with an id, or the several ones.
+    #[inline]
+    fn with_id(&self, id: &ActivityId) -> (Option<(TextHandle, u64)>, Option<&ManyWithId>) {
+        match self.0.get(id) {
+            Some(WithId::One(name, number)) => (Some((*name, *number)), None),
+            Some(WithId::Many(many)) => (None, Some(many)),
+            None => (None, None),
+        }
     }
 }
 
@@ -111,6 +140,6 @@ mod tests {
         ids.remove(a, other, 2);
         assert_eq!((ids.newest(a), ids.newest_of(a, one)), (None, None));
         ids.remove(b, one, 1);
-        assert!(ids.ids.is_empty() && ids.all.is_empty() && ids.by_name.is_empty());
+        assert!(ids.0.is_empty());
     }
 }

@@ -34,7 +34,9 @@ mod shared_stops;
 mod suspensions;
 mod twins;
 
-pub(crate) use activities::{Hint, OpenActivities, OpenActivity, OpenActivityKey};
+pub(crate) use activities::{
+    ActivityInterval, Hint, OpenActivities, OpenActivity, OpenActivityKey,
+};
 pub(crate) use handlers::{CatchBlock, Clause, Handlers};
 pub(crate) use lock_waits::LockWaits;
 pub(crate) use matcher::Matcher;

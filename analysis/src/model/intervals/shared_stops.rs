@@ -1,7 +1,7 @@
 //! Stops of activities that have one id and are open at once, so that nothing tells which of the
 //! activities each stop ends.
 
-use super::activities::{Hint, OpenActivities, OpenActivity};
+use super::activities::{ActivityInterval, Hint, OpenActivities, OpenActivity};
 use super::{Bounds, Edge, Interval, nanos_between};
 use crate::hash::HashMap;
 use crate::model::TextHandle;
@@ -84,10 +84,10 @@ pub(crate) struct StoppedActivities<T> {
     pub(crate) has_start: bool,
     /// The activity of the stop. `None` if the start is missing, or if nothing tells which of
     /// several open activities with its id the stop ends.
-    pub(crate) own: Option<Interval<OpenActivity<T>>>,
+    pub(crate) own: Option<ActivityInterval<T>>,
     /// Activities with the stop's id whose stops were not known before. All have stopped now; those
     /// whose stops cannot be told apart have [`Bounds::StopShared`].
-    pub(crate) others: Vec<Interval<OpenActivity<T>>>,
+    pub(crate) others: Vec<ActivityInterval<T>>,
     /// Time of the activities of `others` with shared stops. `None` if there are none, or if a stop
     /// among them is missing.
     pub(crate) shared: Option<SharedTime>,
@@ -131,7 +131,7 @@ pub(super) enum StopOf {
 
 impl<T> OpenActivities<T> {
     /// Returns an activity that is no longer followed. If stops with its id wait, one is its own.
-    pub(super) fn given_up(&mut self, activity: OpenActivity<T>) -> Interval<OpenActivity<T>> {
+    pub(super) fn given_up(&mut self, activity: Box<OpenActivity<T>>) -> ActivityInterval<T> {
         let id = activity.id.as_ref().filter(|_| activity.may_repeat);
         let has_stopped = id.is_some_and(|id| self.shared.give_up_one(id, activity.name));
         let lost = activity.lost();
@@ -144,7 +144,7 @@ impl<T> OpenActivities<T> {
         &mut self,
         id: &ActivityId,
         name: TextHandle,
-    ) -> (Vec<Interval<OpenActivity<T>>>, Option<SharedTime>) {
+    ) -> (Vec<ActivityInterval<T>>, Option<SharedTime>) {
         let waiting = self.shared.count(id, name);
         if waiting == 0 {
             return (Vec::new(), None);
@@ -169,7 +169,7 @@ impl<T> OpenActivities<T> {
         id: &ActivityId,
         name: TextHandle,
         count: usize,
-    ) -> Vec<Interval<OpenActivity<T>>> {
+    ) -> Vec<ActivityInterval<T>> {
         let mut numbers: Vec<u64> = self.ids.all_of(id, name).collect();
         numbers.reverse();
         numbers.truncate(count);
@@ -262,7 +262,7 @@ mod tests {
     fn stop_shared(open: &mut Open, nanos: i64, keys: &[(u64, u64)], hint: Hint) -> Stopped {
         let stopped = open.stop_with(&edge(keys), NAME, at(OTHER, nanos), hint);
         assert!(stopped.has_start);
-        let end = |it: &Interval<OpenActivity<()>>| (it.start.nanos, it.measured_nanos());
+        let end = |it: &ActivityInterval<()>| (it.start.nanos, it.measured_nanos());
         (stopped.own.as_ref().map(end), stopped.others.iter().map(end).collect(), stopped.shared)
     }
 

@@ -4,7 +4,7 @@ use super::mark::{Argument, Arguments, Category, SpanScope};
 use super::subject;
 use super::{SpanMoment, SpanSubject, Spans};
 use crate::model::activity_edge::ActivityEdge;
-use crate::model::intervals::{Interval, OpenActivity};
+use crate::model::intervals::{ActivityInterval, Interval};
 use crate::model::short;
 use nettrace_parser::view::{Activity, View};
 use nettrace_parser::{Event, Value};
@@ -101,7 +101,7 @@ impl Spans {
 
 /// Sets to what the span of an activity belongs. It belongs to a thread if start and stop were
 /// matched by thread, and the activity was the innermost one.
-fn shown(interval: Interval<OpenActivity<SpanSubject>>) -> Interval<SpanSubject> {
+fn shown(interval: ActivityInterval<SpanSubject>) -> Interval<SpanSubject> {
     let is_on_thread = interval.start.thread == interval.stop.thread;
     interval.map(|activity| {
         let is_on_thread = is_on_thread && activity.is_innermost && activity.id.is_none();

@@ -77,6 +77,7 @@ impl Activities {
         ended: EndedActivity,
     ) {
         match around {
+            None if self.awaiting.rows.is_empty() => self.count_alone(node, &ended),
             None => self.count_with_inner(Some(node), None, ended),
             Some(around) => {
                 if let Some(oldest) = self.awaiting.add(around, ended) {
@@ -103,15 +104,20 @@ impl Activities {
         around: Option<usize>,
         ended: EndedActivity,
     ) {
-        let Some(all) = &mut self.all else { return };
         let mut due = vec![(node, around, ended)];
         while let Some((node, around, ended)) = due.pop() {
-            let EndedActivity { name, stack, is_error, slow } = ended;
-            let node = node.unwrap_or_else(|| all.tree.node(around, name));
-            let inside = self.awaiting.take_inside(slow.id.as_ref());
-            let site = ActivitySite { node, label: name, is_layer: false, is_nested: false, stack };
-            all.count(site, None, is_error).stopped(slow, None, self.top);
+            let Some(all) = &mut self.all else { return };
+            let node = node.unwrap_or_else(|| all.tree.node(around, ended.name));
+            let inside = self.awaiting.take_inside(ended.slow.id.as_ref());
+            self.count_alone(node, &ended);
             due.extend(inside.into_iter().map(|ended| (None, Some(node), ended)));
         }
+    }
+
+    fn count_alone(&mut self, node: usize, ended: &EndedActivity) {
+        let Some(all) = &mut self.all else { return };
+        let EndedActivity { name, stack, is_error, ref slow } = *ended;
+        let site = ActivitySite { node, label: name, is_layer: false, is_nested: false, stack };
+        all.count(site, None, is_error).stopped(slow, None, self.top);
     }
 }

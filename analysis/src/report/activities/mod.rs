@@ -38,7 +38,7 @@ use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_edge::http_facts::HttpFacts;
 use crate::model::activity_id::{ActivityId, WantedId};
 use crate::model::intervals::{
-    Bounds, Hint, Interval, OpenActivities, OpenActivity, OpenActivityKey, StoppedActivities,
+    ActivityInterval, Bounds, Hint, Interval, OpenActivities, OpenActivityKey, StoppedActivities,
     TwinStop, Twins,
 };
 use crate::model::{Model, Resolved, StackHandle, TextHandle, ThreadHandle};
@@ -80,6 +80,8 @@ pub struct Activities {
     /// Name of the activities whose slowest are listed; `None` lists those of all.
     slowest_of: Option<String>,
     top: usize,
+    /// Whether the slowest activities have the fields of their starts as text.
+    has_fields: bool,
     used: u64,
 }
 
@@ -134,6 +136,7 @@ impl Default for Activities {
             served: None,
             slowest_of: None,
             top: 10,
+            has_fields: true,
             used: 0,
         }
     }
@@ -194,6 +197,11 @@ impl Activities {
         Activities { parts: None, ..Activities::default() }
     }
 
+    /// Leaves out the fields of the slowest activities.
+    pub(crate) fn without_fields(self) -> Activities {
+        Activities { has_fields: false, ..self }
+    }
+
     /// Lists the events of the first activity with this id and of activities inside it. The id is a
     /// path, a GUID, or an id of DiagnosticSource. With `@` and the start in nanoseconds after it,
     /// as in [`SlowActivity::key`], it is that of one of several activities with the id.
@@ -245,7 +253,10 @@ impl Activities {
             stack: model.stack_of(event, moment.thread),
             is_selected: moment.is_selected,
             is_error: edge.is_error,
-            fields: if moment.is_selected && is_shown { fields_text(event) } else { String::new() },
+            fields: match moment.is_selected && is_shown && self.has_fields && self.top > 0 {
+                true => fields_text(event),
+                false => String::new(),
+            },
             part,
             request,
             within,
@@ -346,6 +357,9 @@ impl Activities {
         if let Some(own) = own {
             self.ended(own, event, Some((edge, facts)), moment, model);
         }
+        if others.is_empty() {
+            return;
+        }
         let (unclear, known): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|other| other.bounds == Bounds::StopShared);
         for other in known {
@@ -359,7 +373,7 @@ impl Activities {
     /// Counts an activity that has stopped. `stop`: its stop, if it is the event's.
     fn ended(
         &mut self,
-        stopped: Interval<OpenActivity<BegunActivity>>,
+        stopped: ActivityInterval<BegunActivity>,
         event: &Event<'_>,
         stop: Option<(&ActivityEdge, Option<&HttpFacts>)>,
         moment: &Moment,
@@ -401,7 +415,10 @@ impl Activities {
             phases: None,
             served_by: Vec::new(),
             threads,
-            fields: stop.and_then(|_| fields_at_stop(event)).unwrap_or(begun.fields),
+            fields: stop
+                .filter(|_| self.has_fields)
+                .and_then(|_| fields_at_stop(event))
+                .unwrap_or(begun.fields),
         };
         if let Some(mut request) = begun.request {
             request.is_cut = is_cut;
@@ -422,7 +439,7 @@ impl Activities {
                 Some(place) => {
                     self.layer_stopped(place, &request, name, begun.stack, duration, status)
                 }
-                None => self.request_stopped(request, name, begun.stack, slow.clone(), wanted),
+                None => self.request_stopped(request, name, begun.stack, &slow, wanted),
             }
         }
         if let Some(all) = &mut self.all {

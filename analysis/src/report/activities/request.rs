@@ -41,7 +41,7 @@ pub(super) struct Request {
     pub(super) calls: OutgoingCalls,
     /// What an outgoing request reports besides; `None` for incoming requests, layers, and if the
     /// events of several requests cannot be told apart.
-    pub(super) outgoing: Option<Outgoing>,
+    pub(super) outgoing: Option<Box<Outgoing>>,
 }
 
 /// Phases and connection of an outgoing request.
@@ -95,10 +95,11 @@ impl Activities {
         model: &mut Model,
     ) -> Request {
         let newest = self.requests.get(&moment.thread).copied();
-        let layer_of = request_of(&self.open, newest, edge, name, facts, moment.thread);
-        let around = layer_of;
-        let around = around.or_else(|| requests_around(&self.open, edge, moment.thread).next());
-        let around = around.or(within);
+        let mut inside = requests_around(&self.open, edge, moment.thread);
+        let nearest = inside.next();
+        let inside = nearest.into_iter().chain(inside);
+        let layer_of = request_of(&self.open, newest, edge, name, facts, inside);
+        let around = layer_of.or(nearest).or(within);
         let of_around = around.and_then(|place| self.open.at(place)?.what.request.as_ref());
         let above = of_around.map(|around| around.node);
         let node = self.http.as_mut().map_or(0, |http| http.tree.node(above, name));
@@ -119,7 +120,7 @@ impl Activities {
         let outgoing = has_phases.then(|| {
             let target = facts.target.as_deref().unwrap_or_default();
             let connection = self.connections.start(target, moment.nanos);
-            Outgoing { phases: PhaseClock::new(moment.nanos), connection }
+            Box::new(Outgoing { phases: PhaseClock::new(moment.nanos), connection })
         });
         Request {
             node,
@@ -188,7 +189,7 @@ impl Activities {
     }
 
     /// Ends what an outgoing request reports of its phases and connection.
-    pub(super) fn outgoing_stopped(&mut self, outgoing: Outgoing, nanos: i64) -> OutgoingSums {
+    pub(super) fn outgoing_stopped(&mut self, outgoing: Box<Outgoing>, nanos: i64) -> OutgoingSums {
         self.connections.stop(&outgoing.connection, nanos);
         let (has_opened, is_needless) = outgoing.connection.outcome();
         OutgoingSums {
@@ -203,7 +204,7 @@ impl Activities {
         mut request: Request,
         name: TextHandle,
         stack: StackHandle,
-        slow: Slow,
+        slow: &Slow,
         wanted: Option<Wanted>,
     ) {
         let label = request.label.unwrap_or(name);
@@ -226,8 +227,9 @@ impl Activities {
         http.wanted = http.wanted.take().or(wanted);
         http.note(site, slow.start, Lasted::Nanos(slow.duration), request.is_error);
         let stats = http.count(site, request.facts.direction, request.is_error);
-        let slow = Slow { is_error: request.is_error, phases, served_by, ..slow };
-        stats.stopped(slow, request.facts.status, self.top);
+        if let Some(kept) = stats.stopped(slow, request.facts.status, self.top) {
+            (kept.is_error, kept.phases, kept.served_by) = (request.is_error, phases, served_by);
+        }
         stats.calls.merge(&request.calls);
         stats.outgoing.merge(&outgoing);
     }

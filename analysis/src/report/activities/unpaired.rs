@@ -3,7 +3,7 @@
 
 use super::view::ActivitySite;
 use super::{Activities, BegunActivity};
-use crate::model::intervals::{Bounds, Interval, OpenActivity, SharedTime};
+use crate::model::intervals::{ActivityInterval, Bounds, Interval, OpenActivity, SharedTime};
 use crate::report::contract::Moment;
 use crate::report::counts::increase;
 use crate::report::occurrence::Lasted;
@@ -13,7 +13,7 @@ impl Activities {
     /// Counts activities that have stopped, each at one of several stops that cannot be told apart.
     pub(super) fn ended_unclearly(
         &mut self,
-        stopped: Vec<Interval<OpenActivity<BegunActivity>>>,
+        stopped: Vec<ActivityInterval<BegunActivity>>,
         shared: Option<SharedTime>,
         event: &Event<'_>,
         moment: &Moment,
@@ -66,12 +66,12 @@ impl Activities {
     }
 
     /// Counts an activity whose stop is missing, or is one of several that cannot be told apart.
-    pub(super) fn never_stopped(&mut self, open: &Interval<OpenActivity<BegunActivity>>) {
+    pub(super) fn never_stopped(&mut self, open: &ActivityInterval<BegunActivity>) {
         let (unpaired, lasted) = match open.bounds {
             Bounds::StopShared => (1, Lasted::Unknown),
             _ => (0, Lasted::Open),
         };
-        let OpenActivity { name, at, what: begun, .. } = &open.what;
+        let OpenActivity { name, at, what: begun, .. } = &*open.what;
         if !begun.is_selected {
             return;
         }

@@ -185,19 +185,27 @@ impl ActivityStats {
         self.unpaired_longest = self.unpaired_longest.max(sum.longest);
     }
 
-    /// Adds an activity that has stopped.
-    pub(super) fn stopped(&mut self, mut slow: Slow, status: Option<i64>, top: usize) {
+    /// Adds an activity that has stopped. Returns what is kept of it if it is one of the slowest.
+    pub(super) fn stopped(
+        &mut self,
+        slow: &Slow,
+        status: Option<i64>,
+        top: usize,
+    ) -> Option<&mut Slow> {
         self.parts.merge(&slow.parts);
         self.durations.add(slow.duration);
         if let Some(status) = status {
             increase(self.statuses.entry(status).or_default(), 1);
         }
         let at = self.slowest.partition_point(|other| other.duration >= slow.duration);
-        if at < top {
-            slow.threads.truncate(MAX_PAGE_SPANS);
-            self.slowest.insert(at, slow);
-            self.slowest.truncate(top);
+        if at >= top {
+            return None;
         }
+        let mut kept = slow.clone();
+        kept.threads.truncate(MAX_PAGE_SPANS);
+        self.slowest.insert(at, kept);
+        self.slowest.truncate(top);
+        self.slowest.get_mut(at)
     }
 
     fn merge(&mut self, other: &ActivityStats) {

@@ -25,22 +25,23 @@ pub(crate) fn requests_around<T: MaybeRequest>(
     let is_request = |activity: &T| activity.http().is_some();
     let (id, parent) = (edge.id.as_ref(), edge.parent.as_ref());
     let reported = open.parent_among(id, parent, thread, is_request);
-    let on_path = edge.path.as_ref();
-    let on_path = on_path.and_then(|path| open.parent_among(Some(path), None, thread, is_request));
+    let on_path = edge.path.iter().filter_map(move |path| {
+        open.parent_among(Some(path), None, thread, |activity: &T| activity.http().is_some())
+    });
     reported.into_iter().chain(on_path)
 }
 
 /// Returns the open request that a starting activity reports as a further layer of the program. The
 /// activity is inside the request by id or path or, without ids, on its thread; both have one
 /// direction and target, and the layer has not reported the request before. `newest`: last request
-/// that started on the thread; `thread`: thread of the start.
+/// that started on the thread; `inside`: requests around the start, as [`requests_around`] finds them.
 pub(crate) fn request_of<T: MaybeRequest>(
     open: &OpenActivities<T>,
     newest: Option<OpenActivityKey>,
     edge: &ActivityEdge,
     name: TextHandle,
     facts: &HttpFacts,
-    thread: ThreadHandle,
+    inside: impl Iterator<Item = OpenActivityKey>,
 ) -> Option<OpenActivityKey> {
     let on_thread = newest.filter(|place| {
         let of_thread = open.at(*place);
@@ -53,7 +54,7 @@ pub(crate) fn request_of<T: MaybeRequest>(
             )
         })
     });
-    requests_around(open, edge, thread).chain(on_thread).find_map(|place| {
+    inside.chain(on_thread).find_map(|place| {
         let inside = open.at(place)?;
         let place = inside.what.layer_of().unwrap_or(place);
         let request = open.at(place)?;

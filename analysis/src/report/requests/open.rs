@@ -9,8 +9,8 @@ use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_edge::http_facts::HttpFacts;
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{
-    Edge, Hint, Interval, OpenActivities, OpenActivity, OpenActivityKey, StoppedActivities,
-    TwinStop, Twins,
+    ActivityInterval, Edge, Hint, OpenActivities, OpenActivityKey, StoppedActivities, TwinStop,
+    Twins,
 };
 use crate::model::{Model, Moment, StackHandle, TextHandle, Texts, ThreadHandle, is_inside};
 use nettrace_parser::Event;
@@ -218,7 +218,8 @@ impl OpenRequests {
         stack: Option<StackHandle>,
     ) {
         let newest = self.newest.get(&at.thread).copied();
-        let layer_of = request_of(&self.open, newest, edge, name, facts, at.thread);
+        let inside = requests_around(&self.open, edge, at.thread);
+        let layer_of = request_of(&self.open, newest, edge, name, facts, inside);
         if layer_of.is_none() {
             self.newest.insert(at.thread, self.open.next_place(name));
             // A process may run for days and start many threads.
@@ -279,7 +280,7 @@ impl OpenRequests {
     /// `result`: failure, facts and mark of its stop, as far as they are known.
     fn ended(
         &mut self,
-        ended: Interval<OpenActivity<BegunRequest>>,
+        ended: ActivityInterval<BegunRequest>,
         result: (bool, HttpFacts, u128),
     ) -> Option<EndedRequest> {
         let (is_error, facts, mark) = result;
