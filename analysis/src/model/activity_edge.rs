@@ -1,5 +1,6 @@
 //! Reads the start, stop or failure of an activity from an event.
 
+mod edge_fields;
 mod edge_type;
 pub(crate) mod http_facts;
 
@@ -8,17 +9,13 @@ pub(crate) use edge_type::{EdgeType, EdgeTypes};
 use super::activity_id::ActivityId;
 use super::activity_pairs::{ActivityPair, pair_of};
 use super::activity_path::PathForm;
-use super::short;
 use crate::hash::hash_of;
 use edge_type::EdgeSource;
+use http_facts::HttpFacts;
+use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
-use nettrace_parser::{Event, Value};
+use std::cell::OnceCell;
 use std::sync::Arc;
-
-/// Maximum number of fields of an event that are compared when a stop is matched with a start.
-const MAX_KEYS: usize = 8;
-/// Maximum length of a field's text that is compared, in bytes.
-const MAX_KEY_BYTES: usize = 128;
 
 /// Name of the field that identifies a request in both events of ASP.NET Core's listener.
 const TRACE_IDENTIFIER: &str = "TraceIdentifier";
@@ -57,50 +54,49 @@ pub(crate) struct ActivityEdge {
     pub(crate) keys: Vec<(u64, u64)>,
 }
 
-impl ActivityEdge {
+/// A start or stop of an activity, which is read once and which several reports need.
+#[derive(Debug, Clone)]
+pub(crate) struct ReadEdge {
+    pub(crate) edge: ActivityEdge,
+    facts: OnceCell<Option<HttpFacts>>,
+}
+
+impl ReadEdge {
     /// Reads an event as the start or stop of an activity; `None` for other events.
     /// `edge_type`: type of the event; `form`: how the event's process writes paths.
     pub(crate) fn from_event(
         event: &Event<'_>,
         edge_type: &EdgeType,
         form: PathForm,
-    ) -> Option<ActivityEdge> {
+    ) -> Option<ReadEdge> {
         let provider = edge_type.provider;
-        let edge = match &edge_type.source {
+        let mut read = match &edge_type.source {
             EdgeSource::Payload { is_listener } => {
-                ActivityEdge::of_diagnostic_source(event, provider, *is_listener)
+                let edge = ActivityEdge::of_diagnostic_source(event, provider, *is_listener)?;
+                ReadEdge { edge, facts: OnceCell::new() }
             }
-            EdgeSource::Type { name, task_at, pair } => {
-                ActivityEdge::of_event_source(event, provider, (name, *task_at), *pair)
-            }
-        }?;
+            EdgeSource::Type { .. } => ReadEdge::of_event_source(event, edge_type)?,
+        };
         let may_repeat =
             |id: &Option<ActivityId>| id.as_ref().is_some_and(|id| id.may_repeat(form));
-        let (may_repeat, path_may_repeat) = (may_repeat(&edge.id), may_repeat(&edge.path));
-        Some(ActivityEdge { may_repeat, path_may_repeat, ..edge })
+        read.edge.may_repeat = may_repeat(&read.edge.id);
+        read.edge.path_may_repeat = may_repeat(&read.edge.path);
+        Some(read)
     }
 
-    /// Returns the start of the activity that this stop tells whole, and its time; `None` for other
-    /// edges, and if the activity began before the session. `nanos`: time of the stop.
-    pub(crate) fn start_of_whole(&self, nanos: i64) -> Option<(ActivityEdge, i64)> {
-        let began = Some(nanos.saturating_sub_unsigned(self.whole_nanos?)).filter(|at| *at >= 0)?;
-        let start = ActivityEdge { is_start: true, reported_nanos: None, ..self.clone() };
-        Some((start, began))
+    /// Returns the facts about the HTTP request that starts or stops; `None` for other activities.
+    /// `event`: the event that the edge was read from.
+    pub(crate) fn facts(&self, event: &Event<'_>) -> Option<&HttpFacts> {
+        self.facts.get_or_init(|| HttpFacts::from_event(event, &self.edge)).as_ref()
     }
 
-    /// Returns the name of the task or activity without its source.
-    pub(crate) fn task(&self) -> &str {
-        self.name.get(self.task_at..).unwrap_or_default()
-    }
-
-    fn of_event_source(
-        event: &Event<'_>,
-        provider: u64,
-        (name, task_at): (&Arc<str>, usize),
-        pair: Option<(&ActivityPair, bool)>,
-    ) -> Option<ActivityEdge> {
+    fn of_event_source(event: &Event<'_>, edge_type: &EdgeType) -> Option<ReadEdge> {
+        let EdgeSource::Type { name, task_at, pair, is_failure, fields, .. } = &edge_type.source
+        else {
+            return None;
+        };
         let is_start = match pair {
-            Some((_, is_start)) => is_start,
+            Some((_, is_start)) => *is_start,
             None => match event.opcode().unwrap_or_else(|| event.implied_opcode()) {
                 1 => true,
                 2 => false,
@@ -116,23 +112,40 @@ impl ActivityEdge {
                 (flowing, None, is_unique)
             }
         };
-        Some(ActivityEdge {
+        let (keys, facts) = fields.read(event, is_start);
+        let edge = ActivityEdge {
             is_start,
             name: Arc::clone(name),
-            task_at,
-            provider,
+            task_at: *task_at,
+            provider: edge_type.provider,
             id,
             path,
             is_listener: false,
             is_id_unique,
             may_repeat: false,
             path_may_repeat: false,
-            parent: ActivityId::related(event).filter(|_| is_start),
+            parent: if is_start { ActivityId::related(event) } else { None },
             reported_nanos: None,
             whole_nanos: None,
-            is_error: is_failure(event),
-            keys: keys(event, pair.map(|(pair, _)| pair.keys)),
-        })
+            is_error: *is_failure,
+            keys,
+        };
+        Some(ReadEdge { edge, facts: OnceCell::from(facts) })
+    }
+}
+
+impl ActivityEdge {
+    /// Returns the start of the activity that this stop tells whole, and its time; `None` for other
+    /// edges, and if the activity began before the session. `nanos`: time of the stop.
+    pub(crate) fn start_of_whole(&self, nanos: i64) -> Option<(ActivityEdge, i64)> {
+        let began = Some(nanos.saturating_sub_unsigned(self.whole_nanos?)).filter(|at| *at >= 0)?;
+        let start = ActivityEdge { is_start: true, reported_nanos: None, ..self.clone() };
+        Some((start, began))
+    }
+
+    /// Returns the name of the task or activity without its source.
+    pub(crate) fn task(&self) -> &str {
+        self.name.get(self.task_at..).unwrap_or_default()
     }
 
     fn of_diagnostic_source(
@@ -284,36 +297,6 @@ fn logged_id(event: &Event<'_>) -> Option<ActivityId> {
         }
     }
     ActivityId::from_text(&format!("{}:{}", factory?, id?))
-}
-
-/// Returns hashes of the names and values of an event's fields. `chosen` restricts them to some
-/// fields.
-fn keys(event: &Event<'_>, chosen: Option<&[&str]>) -> Vec<(u64, u64)> {
-    let mut keys = Vec::new();
-    let mut fields = event.fields();
-    while let Some(field) = fields.next() {
-        if keys.len() >= MAX_KEYS {
-            break;
-        }
-        if chosen.is_some_and(|chosen| !chosen.contains(&field.name())) && field.value.is_ok() {
-            continue;
-        }
-        let value = match field.value {
-            Ok(Value::Utf16(text)) if text.bytes().len() <= MAX_KEY_BYTES => hash_of(text.bytes()),
-            Ok(Value::Utf8(text)) if text.bytes().len() <= MAX_KEY_BYTES => hash_of(text.bytes()),
-            Ok(Value::Guid(id)) => hash_of(&id),
-            // The payload has ended, so the remaining fields are absent, too.
-            Ok(Value::Absent) if fields.rest().is_empty() => break,
-            Ok(value) => match (value.as_i64(), value.as_u64()) {
-                (Some(number), _) => hash_of(&number),
-                (None, Some(number)) => hash_of(&number),
-                (None, None) => continue,
-            },
-            Err(_) => break,
-        };
-        keys.push((hash_of(short(field.name())), value));
-    }
-    keys
 }
 
 #[cfg(test)]

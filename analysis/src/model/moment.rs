@@ -1,10 +1,10 @@
 //! The moment of an event: its thread and its time.
 
-use super::ThreadHandle;
 use super::activity_edge::http_facts::HttpFacts;
-use super::activity_edge::{ActivityEdge, EdgeType};
+use super::activity_edge::{ActivityEdge, EdgeType, ReadEdge};
 use super::activity_path::PathForm;
 use super::intervals::Edge;
+use super::{Model, TextHandle, ThreadHandle};
 use nettrace_parser::Event;
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -25,13 +25,6 @@ pub struct Moment {
     edge_type: Option<Arc<EdgeType>>,
     /// The start or stop that the event reports.
     edge: OnceCell<Option<Box<ReadEdge>>>,
-}
-
-/// A start or stop of an activity, which is read once and which several reports need.
-#[derive(Debug, Clone)]
-struct ReadEdge {
-    edge: ActivityEdge,
-    facts: OnceCell<Option<HttpFacts>>,
 }
 
 impl Moment {
@@ -63,16 +56,23 @@ impl Moment {
 
     /// Returns the facts in the start or stop of an HTTP request; `None` for other events.
     pub(crate) fn http_facts(&self, event: &Event<'_>) -> Option<&HttpFacts> {
-        let read = self.read_edge(event)?;
-        read.facts.get_or_init(|| HttpFacts::from_event(event, &read.edge)).as_ref()
+        self.read_edge(event)?.facts(event)
+    }
+
+    /// Returns the handle of an activity's name among the texts of the model. `edge`: start or stop
+    /// that the event reports, or a start that it tells as well.
+    pub(crate) fn activity_name(&self, edge: &ActivityEdge, model: &mut Model) -> TextHandle {
+        match &self.edge_type {
+            Some(edge_type) => edge_type.name_in(edge, model.texts_mut()),
+            None => model.texts_mut().intern(&edge.name),
+        }
     }
 
     fn read_edge(&self, event: &Event<'_>) -> Option<&ReadEdge> {
         let edge_type = self.edge_type.as_deref()?;
-        let read = self.edge.get_or_init(|| {
-            let edge = ActivityEdge::from_event(event, edge_type, self.path_form)?;
-            Some(Box::new(ReadEdge { edge, facts: OnceCell::new() }))
-        });
+        let read = self
+            .edge
+            .get_or_init(|| ReadEdge::from_event(event, edge_type, self.path_form).map(Box::new));
         read.as_deref()
     }
 }

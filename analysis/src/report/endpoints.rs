@@ -5,6 +5,7 @@ use super::contract::Moment;
 use super::logs::LoggedMessage;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
+use std::borrow::Cow;
 
 /// Logger of the middleware that runs endpoints.
 const LOGGER: &str = "Microsoft.AspNetCore.Routing.EndpointMiddleware";
@@ -36,12 +37,13 @@ pub(super) fn shows_handler(event: &Event<'_>) -> bool {
 }
 
 /// Returns the endpoint that the thread of an event serves from then on.
-pub(super) fn name_of(event: &Event<'_>, moment: &Moment) -> Option<String> {
+pub(super) fn name_of<'m>(event: &Event<'_>, moment: &'m Moment) -> Option<Cow<'m, str>> {
     if event.known_provider() == KnownProvider::Logging {
-        return executed(event);
+        return executed(event).map(Cow::Owned);
     }
     moment.activity_edge(event).filter(|edge| edge.is_start)?;
-    moment.http_facts(event).filter(|facts| facts.direction == Some("in"))?.name()
+    let facts = moment.http_facts(event).filter(|facts| facts.direction() == Some("in"))?;
+    facts.name().map(Cow::Borrowed)
 }
 
 /// Returns the method of the request for which an endpoint runs, if the event is the log message

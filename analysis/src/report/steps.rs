@@ -130,7 +130,7 @@ impl Steps {
                 step.is_error |= ended.is_error;
                 let status = ended.facts.status.filter(|status| *status >= 0);
                 let status = status.map_or_else(String::new, |status| format!("  {status}"));
-                let name = ended.facts.name().unwrap_or_else(|| step.text.clone());
+                let name = ended.facts.name().map_or_else(|| step.text.clone(), str::to_owned);
                 step.text = format!("{name}{status}");
             }
             self.is_over |= place == 0;
@@ -248,8 +248,9 @@ impl Steps {
         model: &Model,
     ) {
         let facts = moment.http_facts(event).cloned().unwrap_or_default();
-        let kind = if facts.direction == Some("out") { StepKind::Call } else { StepKind::Request };
-        let text = facts.name().unwrap_or_else(|| edge.name.to_string());
+        let kind =
+            if facts.direction() == Some("out") { StepKind::Call } else { StepKind::Request };
+        let text = facts.name().map_or_else(|| edge.name.to_string(), str::to_owned);
         let Some(place) = self.push(kind, &text, "", moment, model) else { return };
         self.open_requests.insert(number, place);
         if kind == StepKind::Request && self.numbers.len() < MAX_IDS {

@@ -220,9 +220,9 @@ impl LiveWatch {
         let is_its = !all.is_empty();
         for ended in all {
             let request = HttpRequest {
-                direction: ended.facts.direction,
-                method: ended.facts.method,
-                target: ended.facts.target,
+                direction: ended.facts.direction(),
+                method: ended.facts.method().map(str::to_owned),
+                target: ended.facts.target().map(str::to_owned),
                 status: ended.facts.status,
                 start_ns: ended.start_ns,
                 duration_ns: ended.duration_ns,

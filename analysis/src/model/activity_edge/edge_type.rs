@@ -1,13 +1,14 @@
 //! What all events of a type have in common as starts and stops of activities.
 
-use super::{is_span, task_name};
+use super::edge_fields::EdgeFields;
+use super::{ActivityEdge, is_failure, is_span, task_name};
 use crate::by_type::ByType;
 use crate::hash::hash_of;
 use crate::model::activity_pairs::{ActivityPair, pair_of};
-use crate::model::short;
+use crate::model::{TextHandle, Texts, short};
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What all events of a type have in common as starts and stops of activities.
 #[derive(Debug)]
@@ -34,6 +35,10 @@ pub(super) enum EdgeSource {
         /// Pair that the type belongs to, and whether its events are starts. Without a pair, the
         /// opcode tells starts and stops.
         pair: Option<(&'static ActivityPair, bool)>,
+        is_failure: bool,
+        fields: EdgeFields,
+        /// The name among the texts of the model, once it is one of them.
+        handle: OnceLock<TextHandle>,
     },
 }
 
@@ -49,8 +54,12 @@ impl EdgeType {
                 let pair = pair_of(event.provider(), event.name());
                 let source = short(event.provider());
                 let task = pair.map_or(short(task_name(event.name())), |(pair, ..)| pair.name);
+                let name: Arc<str> = format!("{source}/{task}").into();
                 EdgeSource::Type {
-                    name: format!("{source}/{task}").into(),
+                    is_failure: is_failure(event),
+                    fields: EdgeFields::new(event, &name, pair.map(|(pair, ..)| pair.keys)),
+                    handle: OnceLock::new(),
+                    name,
                     task_at: source.len().saturating_add(1),
                     pair: pair.map(|(pair, is_start, _)| (pair, is_start)),
                 }
@@ -59,6 +68,14 @@ impl EdgeType {
             _ => return None,
         };
         Some(EdgeType { provider: hash_of(event.provider()), source })
+    }
+
+    /// Returns the handle of an activity's name among the texts of the model.
+    pub(crate) fn name_in(&self, edge: &ActivityEdge, texts: &mut Texts) -> TextHandle {
+        match &self.source {
+            EdgeSource::Payload { .. } => texts.intern(&edge.name),
+            EdgeSource::Type { handle, .. } => *handle.get_or_init(|| texts.intern(&edge.name)),
+        }
     }
 }
 

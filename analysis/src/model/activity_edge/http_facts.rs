@@ -7,9 +7,12 @@
 //! | `Request` of any other EventSource whose start has a path or a URL | not reported |
 
 use super::{ActivityEdge, tag};
+use crate::hash::HashMap;
 use crate::identifier::is_identifier;
+use crate::model::{TextHandle, Texts};
 use nettrace_parser::view::{self, KnownProvider, View};
 use nettrace_parser::{Event, Value};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Reads a status: a number, or a name of HttpStatusCode such as `OK`.
 fn status_of(text: &str) -> Option<i64> {
@@ -35,42 +38,235 @@ fn status_of(text: &str) -> Option<i64> {
     text.parse().ok().or_else(named)
 }
 
-/// Facts about an HTTP request, as its events report them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Facts about an HTTP request, as its events report them. Copies share what does not change.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct HttpFacts {
-    /// Direction: `out` or `in`; `None` if the source does not say.
-    pub(crate) direction: Option<&'static str>,
-    pub(crate) method: Option<String>,
-    /// Scheme, host and path, without a query.
-    pub(crate) target: Option<String>,
+    asked: Arc<AskedFor>,
     pub(crate) status: Option<i64>,
 }
 
-impl HttpFacts {
-    /// Returns the facts in the start or stop of an HTTP request; `None` for other activities.
-    pub(crate) fn from_event(event: &Event<'_>, edge: &ActivityEdge) -> Option<HttpFacts> {
-        let is_diagnostic = event.known_provider() == KnownProvider::DiagnosticSource;
-        let direction = match &*edge.name {
-            "System.Net.Http/Request" => Some("out"),
-            "Microsoft.AspNetCore.Hosting/Request"
-            | "Microsoft-AspNetCore-Server-Kestrel/Request" => Some("in"),
-            name if is_diagnostic && name.ends_with("HttpRequestOut") => Some("out"),
-            name if is_diagnostic && name.ends_with("HttpRequestIn") => Some("in"),
-            name if !is_diagnostic && name.ends_with("/Request") => None,
-            _ => return None,
-        };
-        let mut facts = HttpFacts { direction, ..HttpFacts::default() };
-        if is_diagnostic {
-            facts.read_tags(event);
-        } else {
-            facts.read_fields(event);
+/// What a request asks for.
+#[derive(Debug, Default)]
+struct AskedFor {
+    /// Direction: `out` or `in`; `None` if the source does not say.
+    direction: Option<&'static str>,
+    method: Option<String>,
+    /// Scheme, host and path, without a query.
+    target: Option<String>,
+    name: OnceLock<Option<String>>,
+    /// Label among the texts of a model.
+    label: OnceLock<Option<TextHandle>>,
+}
+
+/// What the fields or tags of an event tell.
+#[derive(Debug, Default)]
+struct ReadFacts {
+    method: Option<String>,
+    target: Option<String>,
+    status: Option<i64>,
+}
+
+/// Returns the direction of the HTTP requests among the activities with a name; `None` for other
+/// activities. The source need not say the direction.
+pub(super) fn direction_of(name: &str, is_diagnostic: bool) -> Option<Option<&'static str>> {
+    match name {
+        "System.Net.Http/Request" => Some(Some("out")),
+        "Microsoft.AspNetCore.Hosting/Request" | "Microsoft-AspNetCore-Server-Kestrel/Request" => {
+            Some(Some("in"))
         }
-        // A `Request` of another EventSource need not be about HTTP, so its start must have a
-        // target. A stop has no target.
-        let is_known = direction.is_some() || !edge.is_start || facts.target.is_some();
-        is_known.then_some(facts)
+        name if is_diagnostic && name.ends_with("HttpRequestOut") => Some(Some("out")),
+        name if is_diagnostic && name.ends_with("HttpRequestIn") => Some(Some("in")),
+        name if !is_diagnostic && name.ends_with("/Request") => Some(None),
+        _ => None,
+    }
+}
+
+impl HttpFacts {
+    pub(crate) fn new(
+        direction: Option<&'static str>,
+        method: Option<String>,
+        target: Option<String>,
+    ) -> HttpFacts {
+        let asked = AskedFor { direction, method, target, ..AskedFor::default() };
+        HttpFacts { asked: Arc::new(asked), status: None }
     }
 
+    /// Returns the facts in the start or stop of an HTTP request; `None` for other activities.
+    pub(super) fn from_event(event: &Event<'_>, edge: &ActivityEdge) -> Option<HttpFacts> {
+        let is_diagnostic = event.known_provider() == KnownProvider::DiagnosticSource;
+        let direction = direction_of(&edge.name, is_diagnostic)?;
+        let mut read = ReadFacts::default();
+        if is_diagnostic {
+            read.read_tags(event);
+        } else {
+            read.read_fields(event);
+        }
+        let facts = HttpFacts::new(direction, read.method, read.target);
+        Some(HttpFacts { status: read.status, ..facts })
+            .filter(|facts| facts.is_known(edge.is_start))
+    }
+
+    /// Returns whether the facts tell that the activity is an HTTP request. A `Request` of another
+    /// EventSource need not be about HTTP, so its start must have a target. A stop has no target.
+    pub(super) fn is_known(&self, is_start: bool) -> bool {
+        self.asked.direction.is_some() || !is_start || self.asked.target.is_some()
+    }
+
+    /// Returns the direction, `out` or `in`; `None` if the source does not say.
+    pub(crate) fn direction(&self) -> Option<&'static str> {
+        self.asked.direction
+    }
+
+    pub(crate) fn method(&self) -> Option<&str> {
+        self.asked.method.as_deref()
+    }
+
+    /// Returns scheme, host and path, without a query.
+    pub(crate) fn target(&self) -> Option<&str> {
+        self.asked.target.as_deref()
+    }
+
+    /// Completes these facts by those of another event of the request.
+    pub(crate) fn join(&mut self, other: &HttpFacts) {
+        self.status = self.status.or(other.status);
+        let (own, new) = (&*self.asked, &*other.asked);
+        let lacks_any = own.direction.is_none() && new.direction.is_some()
+            || own.method.is_none() && new.method.is_some()
+            || own.target.is_none() && new.target.is_some();
+        if lacks_any {
+            let joined = HttpFacts::new(
+                own.direction.or(new.direction),
+                own.method.clone().or_else(|| new.method.clone()),
+                own.target.clone().or_else(|| new.target.clone()),
+            );
+            self.asked = joined.asked;
+        }
+    }
+
+    /// Returns whether both may be facts of one request: they have one direction and, as far as
+    /// they are known, one method and path.
+    pub(crate) fn is_same_request(&self, other: &HttpFacts) -> bool {
+        fn agree<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
+            one.zip(other).is_none_or(|(one, other)| one == other)
+        }
+        let is_equal = |one: Option<&str>, other: Option<&str>| one.is_some() && one == other;
+        self.direction() == other.direction()
+            && self.direction().is_some()
+            && agree(self.method(), other.method())
+            && (is_equal(self.target(), other.target()) || agree(self.path(), other.path()))
+    }
+
+    /// Returns the requested path, without host and query.
+    pub(crate) fn path(&self) -> Option<&str> {
+        let target = self.target()?.split(['?', '#']).next()?;
+        match target.split_once("://") {
+            Some((_, rest)) => Some(rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")),
+            None => Some(target),
+        }
+    }
+
+    /// Returns whether the status is an error: a server error, or no response.
+    pub(crate) fn is_error(&self) -> bool {
+        self.status.is_some_and(|status| !(0..500).contains(&status))
+    }
+
+    /// Returns direction and name, such as `out GET https://host/items/#`. Numbers in paths do not
+    /// distinguish requests.
+    pub(crate) fn label(&self) -> Option<String> {
+        self.name().map(|name| label_of(self.direction(), name.to_owned()))
+    }
+
+    /// Returns the label among the texts of the model, which must be the same for all copies.
+    pub(crate) fn label_in(&self, texts: &mut Texts) -> Option<TextHandle> {
+        *self.asked.label.get_or_init(|| self.label().map(|label| texts.intern(&label)))
+    }
+
+    /// Returns the name without the direction, such as `GET https://host/items/#`.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.asked.name.get_or_init(|| self.asked.named()).as_deref()
+    }
+}
+
+impl AskedFor {
+    fn named(&self) -> Option<String> {
+        let target = self.target.as_deref()?;
+        let target = target.split(['?', '#']).next().unwrap_or_default();
+        let host_end = target.find("://").map_or(0, |at| at.saturating_add(3));
+        let host_end = target
+            .get(host_end..)
+            .and_then(|rest| rest.find('/'))
+            .map_or(0, |at| at.saturating_add(host_end));
+        let (host, path) = target.split_at_checked(host_end)?;
+        let mut name = String::with_capacity(target.len().saturating_add(METHOD_BYTES));
+        if let Some(method) = &self.method {
+            name.push_str(method);
+            name.push(' ');
+        }
+        name.push_str(host);
+        add_path_group(&mut name, path);
+        Some(name)
+    }
+}
+
+/// Field of an event of an EventSource that tells something about a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum HttpField {
+    Scheme,
+    Host,
+    Port,
+    Method,
+    Path,
+    Target,
+    Status,
+}
+
+impl HttpField {
+    pub(super) fn of_name(name: &str) -> Option<HttpField> {
+        Some(match name {
+            "scheme" => HttpField::Scheme,
+            "host" => HttpField::Host,
+            "port" => HttpField::Port,
+            "method" | "Method" | "httpMethod" => HttpField::Method,
+            "path" | "Path" | "pathAndQuery" => HttpField::Path,
+            "url" | "Url" | "uri" | "Uri" | "requestUri" => HttpField::Target,
+            "statusCode" | "StatusCode" => HttpField::Status,
+            _ => return None,
+        })
+    }
+}
+
+/// Facts of the last requests of a type, by the hash of the fields that tell them: most requests ask
+/// for what others have asked for.
+#[derive(Debug, Default)]
+pub(super) struct RecentFacts(Mutex<HashMap<u64, HttpFacts>>);
+
+/// Maximum number of different requests that are remembered for a type of events.
+const MAX_RECENT: usize = 256;
+
+impl RecentFacts {
+    /// Returns the facts in an event, whose fields have a hash. The status is not one of them.
+    pub(super) fn look_up(
+        &self,
+        fields: u64,
+        event: &Event<'_>,
+        direction: Option<&'static str>,
+    ) -> HttpFacts {
+        let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = recent.get(&fields) {
+            return known.clone();
+        }
+        let mut read = ReadFacts::default();
+        read.read_fields(event);
+        let facts = HttpFacts::new(direction, read.method, read.target);
+        if recent.len() >= MAX_RECENT {
+            recent.clear();
+        }
+        recent.insert(fields, facts.clone());
+        facts
+    }
+}
+
+impl ReadFacts {
     fn read_fields(&mut self, event: &Event<'_>) {
         let (mut scheme, mut host, mut port, mut path) = (None, None, None, None);
         let mut fields = event.fields();
@@ -81,15 +277,15 @@ impl HttpFacts {
                 break;
             }
             let text = |value: Value<'_>| value.to_text().filter(|text| !text.is_empty());
-            match field.name() {
-                "scheme" => scheme = text(value),
-                "host" => host = text(value),
-                "port" => port = value.as_i64(),
-                "method" | "Method" | "httpMethod" => self.method = text(value),
-                "path" | "Path" | "pathAndQuery" => path = text(value),
-                "url" | "Url" | "uri" | "Uri" | "requestUri" => self.target = text(value),
-                "statusCode" | "StatusCode" => self.status = value.as_i64(),
-                _ => {}
+            match HttpField::of_name(field.name()) {
+                Some(HttpField::Scheme) => scheme = text(value),
+                Some(HttpField::Host) => host = text(value),
+                Some(HttpField::Port) => port = value.as_i64(),
+                Some(HttpField::Method) => self.method = text(value),
+                Some(HttpField::Path) => path = text(value),
+                Some(HttpField::Target) => self.target = text(value),
+                Some(HttpField::Status) => self.status = value.as_i64(),
+                None => {}
             }
         }
         if let Some(path) = path {
@@ -140,68 +336,6 @@ impl HttpFacts {
             self.status = status_of(&value.to_string()).or(self.status);
         }
     }
-
-    /// Returns these facts, completed by those of another event of the request.
-    pub(crate) fn joined(self, other: HttpFacts) -> HttpFacts {
-        HttpFacts {
-            direction: self.direction.or(other.direction),
-            method: self.method.or(other.method),
-            target: self.target.or(other.target),
-            status: self.status.or(other.status),
-        }
-    }
-
-    /// Returns whether both may be facts of one request: they have one direction and, as far as
-    /// they are known, one method and path.
-    pub(crate) fn is_same_request(&self, other: &HttpFacts) -> bool {
-        fn agree<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
-            one.zip(other).is_none_or(|(one, other)| one == other)
-        }
-        self.direction == other.direction
-            && self.direction.is_some()
-            && agree(self.method.as_deref(), other.method.as_deref())
-            && agree(self.path(), other.path())
-    }
-
-    /// Returns the requested path, without host and query.
-    pub(crate) fn path(&self) -> Option<&str> {
-        let target = self.target.as_deref()?.split(['?', '#']).next()?;
-        match target.split_once("://") {
-            Some((_, rest)) => Some(rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")),
-            None => Some(target),
-        }
-    }
-
-    /// Returns whether the status is an error: a server error, or no response.
-    pub(crate) fn is_error(&self) -> bool {
-        self.status.is_some_and(|status| !(0..500).contains(&status))
-    }
-
-    /// Returns direction and name, such as `out GET https://host/items/#`. Numbers in paths do not
-    /// distinguish requests.
-    pub(crate) fn label(&self) -> Option<String> {
-        self.name().map(|name| label_of(self.direction, name))
-    }
-
-    /// Returns the name without the direction, such as `GET https://host/items/#`.
-    pub(crate) fn name(&self) -> Option<String> {
-        let target = self.target.as_deref()?;
-        let target = target.split(['?', '#']).next().unwrap_or_default();
-        let host_end = target.find("://").map_or(0, |at| at.saturating_add(3));
-        let host_end = target
-            .get(host_end..)
-            .and_then(|rest| rest.find('/'))
-            .map_or(0, |at| at.saturating_add(host_end));
-        let (host, path) = target.split_at_checked(host_end)?;
-        let mut name = String::with_capacity(target.len().saturating_add(METHOD_BYTES));
-        if let Some(method) = &self.method {
-            name.push_str(method);
-            name.push(' ');
-        }
-        name.push_str(host);
-        add_path_group(&mut name, path);
-        Some(name)
-    }
 }
 
 /// Returns the label of requests with a direction and a name, such as `in GET /items/#`.
@@ -247,14 +381,8 @@ mod tests {
     #[test]
     fn requests_that_differ_in_numbers_of_their_path_have_one_label() {
         let label = |direction, method: Option<&str>, target: &str| {
-            HttpFacts {
-                direction,
-                method: method.map(str::to_owned),
-                target: Some(target.to_owned()),
-                status: None,
-            }
-            .label()
-            .unwrap()
+            let method = method.map(str::to_owned);
+            HttpFacts::new(direction, method, Some(target.to_owned())).label().unwrap()
         };
         assert_eq!(
             label(Some("out"), Some("GET"), "https://h1:8080/items/36?x=1"),
@@ -269,11 +397,8 @@ mod tests {
 
     #[test]
     fn layers_of_a_request_go_one_way_and_ask_for_the_same() {
-        let facts = |direction, method: Option<&str>, target: Option<&str>| HttpFacts {
-            direction,
-            method: method.map(str::to_owned),
-            target: target.map(str::to_owned),
-            status: None,
+        let facts = |direction, method: Option<&str>, target: Option<&str>| {
+            HttpFacts::new(direction, method.map(str::to_owned), target.map(str::to_owned))
         };
         let work = facts(Some("in"), Some("GET"), Some("/work"));
         for same in [

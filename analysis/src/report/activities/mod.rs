@@ -224,7 +224,7 @@ impl Activities {
         moment: &Moment,
         model: &mut Model,
     ) {
-        let name = model.texts_mut().intern(&edge.name);
+        let name = moment.activity_name(edge, model);
         let parent = self.parent_of(edge, moment.thread);
         let around = parent.and_then(|place| Some((place, self.open.at(place)?)));
         let within = around.and_then(|(place, around)| match around.what.request {
@@ -266,7 +266,7 @@ impl Activities {
             self.twins.span(edge, moment.thread, self.open.next_place(name));
         }
         let request = begun.request.as_ref();
-        let incoming = request.filter(|request| request.facts.direction == Some("in"));
+        let incoming = request.filter(|request| request.facts.direction() == Some("in"));
         let incoming = incoming.map(|request| request.layer_of.unwrap_or(key));
         if let Some(lost) = self.open.start(edge, name, moment.edge(event), begun) {
             if let (Some(parts), Some(part)) = (&mut self.parts, lost.what.what.part) {
@@ -308,16 +308,8 @@ impl Activities {
         for place in [Some(place), layer_of].into_iter().flatten() {
             let Some(request) = self.request_mut(place) else { continue };
             request.is_error |= edge.is_error || facts.is_error();
-            request.facts = std::mem::take(&mut request.facts).joined(facts.clone());
-            let label = request.facts.label();
-            if request.label.is_none()
-                && let Some(label) = label
-            {
-                let label = model.texts_mut().intern(&label);
-                if let Some(request) = self.request_mut(place) {
-                    request.label = Some(label);
-                }
-            }
+            request.facts.join(facts);
+            request.label = request.label.or_else(|| request.facts.label_in(model.texts_mut()));
         }
         true
     }
@@ -330,11 +322,11 @@ impl Activities {
         moment: &Moment,
         model: &mut Model,
     ) {
-        let name = model.texts_mut().intern(&edge.name);
+        let name = moment.activity_name(edge, model);
         if let Some((start, nanos)) = self.open.unseen_start(edge, name, moment.nanos) {
             self.start(event, &start, facts, &moment.at_nanos(nanos), model);
         }
-        let hint = match facts.and_then(|facts| facts.direction) {
+        let hint = match facts.and_then(HttpFacts::direction) {
             Some(_) => self.hint(event, edge, moment, model),
             None => Hint::default(),
         };
@@ -425,8 +417,7 @@ impl Activities {
             let label = request.label.unwrap_or(name);
             let wanted = wanted.clone().map(|wanted| Wanted { label, ..wanted });
             request.is_error |= is_error || facts.is_some_and(HttpFacts::is_error);
-            let label = facts.and_then(HttpFacts::label);
-            let label = label.map(|label| model.texts_mut().intern(&label));
+            let label = facts.and_then(|facts| facts.label_in(model.texts_mut()));
             request.label = request.label.or(label);
             if request.is_serving {
                 let label = request.label.unwrap_or(name);

@@ -103,7 +103,7 @@ impl Activities {
         let of_around = around.and_then(|place| self.open.at(place)?.what.request.as_ref());
         let above = of_around.map(|around| around.node);
         let node = self.http.as_mut().map_or(0, |http| http.tree.node(above, name));
-        let label = facts.label().map(|label| model.texts_mut().intern(&label));
+        let label = facts.label_in(model.texts_mut());
         match layer_of {
             Some(place) => {
                 if let Some(request) = self.request_mut(place) {
@@ -116,9 +116,9 @@ impl Activities {
             }
         }
         let has_phases =
-            self.http.is_some() && layer_of.is_none() && facts.direction == Some("out");
+            self.http.is_some() && layer_of.is_none() && facts.direction() == Some("out");
         let outgoing = has_phases.then(|| {
-            let target = facts.target.as_deref().unwrap_or_default();
+            let target = facts.target().unwrap_or_default();
             let connection = self.connections.start(target, moment.nanos);
             Box::new(Outgoing { phases: PhaseClock::new(moment.nanos), connection })
         });
@@ -212,10 +212,10 @@ impl Activities {
         let stop = slow.start.saturating_add_unsigned(slow.duration);
         let outgoing = request.outgoing.take().map(|it| self.outgoing_stopped(it, stop));
         let outgoing = outgoing.unwrap_or_default();
-        if request.facts.direction == Some("out") {
+        if request.facts.direction() == Some("out") {
             self.count_call(request.around, label, slow.duration);
         }
-        if request.facts.direction == Some("in")
+        if request.facts.direction() == Some("in")
             && let Some(served) = &mut self.served
         {
             served.add(label, (slow.start, stop), &slow.threads, request.is_cut);
@@ -226,7 +226,7 @@ impl Activities {
         let wanted = wanted.map(|wanted| Wanted { phases, served_by: served_by.clone(), ..wanted });
         http.wanted = http.wanted.take().or(wanted);
         http.note(site, slow.start, Lasted::Nanos(slow.duration), request.is_error);
-        let stats = http.count(site, request.facts.direction, request.is_error);
+        let stats = http.count(site, request.facts.direction(), request.is_error);
         if let Some(kept) = stats.stopped(slow, request.facts.status, self.top) {
             (kept.is_error, kept.phases, kept.served_by) = (request.is_error, phases, served_by);
         }
@@ -243,7 +243,7 @@ impl Activities {
             if request.layer_of.is_some() {
                 around = request.layer_of;
             } else {
-                if request.facts.direction == Some("in") {
+                if request.facts.direction() == Some("in") {
                     request.calls.add(label, nanos);
                 }
                 return;

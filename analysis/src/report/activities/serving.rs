@@ -91,7 +91,7 @@ impl Activities {
         let Some(call) = edge.parent.as_ref().filter(|id| !id.is_path()) else { return };
         let is_call = |activity: &BegunActivity| {
             let request = activity.request.as_ref();
-            request.is_some_and(|request| request.facts.direction == Some("out"))
+            request.is_some_and(|request| request.facts.direction() == Some("out"))
         };
         let call = self.open.parent_among(None, Some(call), thread, is_call);
         let Some(call) = call else { return };

@@ -42,7 +42,7 @@ impl Activities {
                 let site = request.site(label, is_nested, stack);
                 if let Some(http) = &mut self.http {
                     http.note(site, start.nanos, Lasted::Unknown, request.is_error);
-                    let stats = http.count(site, request.facts.direction, request.is_error);
+                    let stats = http.count(site, request.facts.direction(), request.is_error);
                     increase(&mut stats.unpaired, 1);
                     stats.calls.merge(&request.calls);
                     of_http.push(site);
@@ -90,7 +90,7 @@ impl Activities {
         if let Some((http, request)) = self.http.as_mut().zip(begun.request.as_ref()) {
             let site = request.site(request.label.unwrap_or(*name), false, stack);
             http.note(site, at.nanos, lasted, request.is_error);
-            let stats = http.count(site, request.facts.direction, request.is_error);
+            let stats = http.count(site, request.facts.direction(), request.is_error);
             increase(&mut stats.unpaired, unpaired);
         }
     }

@@ -197,9 +197,8 @@ impl OpenRequests {
         let Some(facts) = facts else { return true };
         for place in [Some(place), self.outermost_layer(place)].into_iter().flatten() {
             if let Some(request) = self.open.at_mut(place) {
-                let known = std::mem::take(&mut request.what.facts);
                 request.what.is_error |= edge.is_error || facts.is_error();
-                request.what.facts = known.joined(facts.clone());
+                request.what.facts.join(facts);
                 request.what.mark |= mark;
             }
         }
@@ -235,11 +234,10 @@ impl OpenRequests {
         let number = self.started;
         self.started = self.started.saturating_add(1);
         if let Some(request) = layer_of.and_then(|place| self.open.at_mut(place)) {
-            let known = std::mem::take(&mut request.what.facts);
-            request.what.facts = known.joined(facts.clone());
+            request.what.facts.join(facts);
         }
         let is_error = edge.is_error;
-        let is_out = facts.direction == Some("out");
+        let is_out = facts.direction() == Some("out");
         let around = if is_out { self.by_ids(edge, at.thread).or(newest) } else { None };
         let facts = facts.clone();
         let begun = BegunRequest { number, facts, layer_of, is_error, mark, stack, around };
@@ -263,7 +261,7 @@ impl OpenRequests {
     ) -> Vec<EndedRequest> {
         let newest = self.newest.get(&at.thread).copied();
         let start = newest.and_then(|place| Some((place, self.open.at(place)?.what.stack?)));
-        let hint = match facts.direction {
+        let hint = match facts.direction() {
             Some(_) => self.stops.hint(at.thread, start, stack, model),
             None => Hint::default(),
         };
@@ -290,13 +288,15 @@ impl OpenRequests {
         let duration_ns = ended.measured_nanos();
         let begun = ended.what.what;
         let is_error = begun.is_error || is_error || facts.is_error();
-        let (facts, mark) = (begun.facts.joined(facts), begun.mark | mark);
+        let (mut joined, mark) = (begun.facts, begun.mark | mark);
+        joined.join(&facts);
+        let facts = joined;
         if let Some(place) = begun.layer_of {
             self.stops.stopped(thread, place);
         }
         let request = begun.layer_of.and_then(|place| self.open.at_mut(place));
         if let Some(request) = request {
-            request.what.facts = std::mem::take(&mut request.what.facts).joined(facts);
+            request.what.facts.join(&facts);
             request.what.is_error |= is_error;
             request.what.mark |= mark;
             return None;
@@ -369,7 +369,7 @@ impl OpenRequests {
         let mut request = self.open.at(self.outermost_layer(place)?)?;
         // Events inside an outgoing request belong to the request around it.
         for _ in 0..MAX_OUTGOING {
-            if request.what.facts.direction != Some("out") {
+            if request.what.facts.direction() != Some("out") {
                 return Some(&request.what);
             }
             request = self.open.at(self.outermost_layer(request.what.around?)?)?;

@@ -170,9 +170,9 @@ impl Sql {
         let path = path_in(&around);
         self.learn_method(event, request, path, moment, model);
         let method = self.methods.get(&request).cloned();
-        let facts = HttpFacts { method, target: path.map(str::to_owned), ..HttpFacts::default() };
+        let facts = HttpFacts::new(None, method, path.map(str::to_owned));
         if let Some(name) = facts.name() {
-            let label = model.texts_mut().intern(&name);
+            let label = model.texts_mut().intern(name);
             let commands = self.sources.entry(command.source.clone()).or_default();
             commands.units.name(unit, label);
         }
@@ -196,7 +196,7 @@ impl Sql {
         let facts = self.requests.facts_for(event, moment.thread, stack, model);
         // A handler may start another request on its thread.
         let facts = facts.filter(|facts| path.is_some() && facts.path() == path);
-        let method = facts.and_then(|facts| facts.method.clone());
+        let method = facts.and_then(|facts| facts.method()).map(str::to_owned);
         if let Some(method) = method {
             self.note_method(request, method);
         }
@@ -383,7 +383,7 @@ impl Report for Sql {
                 let stack = edge.map(|_| model.stack_of(event, moment.thread));
                 let all = self.requests.event(event, moment, 0, stack, model);
                 for ended in all {
-                    let label = ended.facts.name().map(|name| model.texts_mut().intern(&name));
+                    let label = ended.facts.name().map(|name| model.texts_mut().intern(name));
                     let unit = WorkUnit::Request(ended.number);
                     self.sources.values_mut().for_each(|source| source.units.end(unit, label));
                 }

@@ -202,9 +202,10 @@ impl PartTracker {
 
     /// Notes the activity of a task that is started, after [`PartTracker::arrive`].
     fn learn_task(&mut self, event: &Event<'_>, id: Option<Guid>, thread: ThreadHandle) {
-        let Some(task) = number(event, "TaskID").filter(|_| matches!(event.id(), 14 | 15)) else {
+        if !matches!(event.id(), 14 | 15) {
             return;
-        };
+        }
+        let Some(task) = number(event, "TaskID") else { return };
         let key = (event.process_id(), task);
         match id {
             Some(id) if event.id() == 14 => {
