@@ -14,19 +14,25 @@ use crate::report::{
 };
 use nettrace_parser::Event;
 
-/// Lists the reports; each becomes a field of the generated types.
+/// Lists the reports; each becomes a field of the generated types. The last one asks for the open
+/// requests, which the report of activities follows.
 macro_rules! reports {
-    ($($name:ident: $report:ident => $result:ident,)+) => {
+    (
+        each { $($name:ident: $report:ident => $result:ident,)+ }
+        $among:ident: $commands:ident => $becomes:ident
+    ) => {
         /// The reports, with details as the summary or the page needs them.
         #[derive(Debug)]
         pub(crate) struct OverviewReports {
             $(pub(crate) $name: $report,)+
+            pub(crate) $among: $commands,
         }
 
         /// Whether each part of the overview wants the events of a type.
         #[derive(Debug, Clone, Copy)]
         pub(crate) struct OverviewInterest {
             $($name: bool,)+
+            $among: bool,
             subjects: bool,
             own: bool,
             askers: bool,
@@ -39,6 +45,7 @@ macro_rules! reports {
             pub(crate) fn interest(&self, event: &Event<'_>) -> Option<OverviewInterest> {
                 let interest = OverviewInterest {
                     $($name: self.reports.$name.wants(event),)+
+                    $among: self.reports.$among.wants(event),
                     subjects: TraceSubject::for_event(event).is_some(),
                     own: is_own(event),
                     askers: Askers::wants(event),
@@ -50,8 +57,10 @@ macro_rules! reports {
                     exceptions: interest.exceptions && !Exceptions::is_end(event),
                     ..interest
                 };
-                let OverviewInterest { $($name,)+ subjects, own, askers, faults, ids } = interest;
-                ($($name ||)+ subjects || own || askers || faults || ids).then_some(interest)
+                let OverviewInterest { $($name,)+ $among, subjects, own, askers, faults, ids } =
+                    interest;
+                ($($name ||)+ $among || subjects || own || askers || faults || ids)
+                    .then_some(interest)
             }
         }
 
@@ -66,6 +75,9 @@ macro_rules! reports {
                 $(if interest.$name {
                     self.$name.event(event, moment, model);
                 })+
+                if interest.$among {
+                    self.$among.event_among(event, moment, model, &mut self.activities);
+                }
             }
         }
 
@@ -74,6 +86,7 @@ macro_rules! reports {
         #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "some only the page shows"))]
         pub(crate) struct Overviewed {
             $(pub(crate) $name: $result,)+
+            pub(crate) $among: $becomes,
             pub(super) subjects: Subjects,
             pub(super) own: Vec<OwnEvents>,
             pub(super) askers: Askers,
@@ -85,6 +98,7 @@ macro_rules! reports {
             pub(crate) fn finish(self, resolved: &Resolved<'_>) -> Overviewed {
                 let mut finished = Overviewed {
                     $($name: self.reports.$name.finish(resolved),)+
+                    $among: self.reports.$among.finish(resolved),
                     subjects: self.subjects,
                     own: self.own.finish(),
                     askers: self.askers,
@@ -99,6 +113,7 @@ macro_rules! reports {
 }
 
 reports! {
+    each {
     gc: Gc => GcReport,
     alloc: Alloc => AllocReport,
     exceptions: Exceptions => ExceptionsReport,
@@ -110,7 +125,8 @@ reports! {
     logs: Logs => LogsReport,
     counters: Counters => CountersReport,
     tasks: Tasks => TasksReport,
-    sql: Sql => SqlReport,
+    }
+    sql: Sql => SqlReport
 }
 
 /// Maximum number of stacks of each type of exception that the report keeps for findings.
@@ -129,8 +145,9 @@ pub(crate) struct Overview {
 
 impl Overview {
     pub(crate) fn new(reports: OverviewReports) -> Overview {
+        let activities = reports.activities.with_ended_requests();
         Overview {
-            reports,
+            reports: OverviewReports { activities, ..reports },
             subjects: Subjects::new(),
             own: EventCounts::default(),
             askers: Askers::default(),

@@ -31,7 +31,7 @@ impl From<Activities> for Http {
     fn from(activities: Activities) -> Http {
         Http {
             steps: activities.requested().cloned().map(Steps::new),
-            requests: activities.only_http(),
+            requests: activities.only_http().with_ended_requests(),
             sql: Sql::default().top(0),
         }
     }
@@ -77,13 +77,14 @@ impl Report for Http {
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        let is_about = self.requests.wants(event) && self.requests.event(event, moment, model);
         if self.sql.wants(event) {
-            self.sql.event(event, moment, model);
+            self.sql.event_among(event, moment, model, &mut self.requests);
         }
         if let Some(steps) = &mut self.steps {
             steps.event(event, moment, model);
         }
-        self.requests.wants(event) && self.requests.event(event, moment, model)
+        is_about
     }
 
     fn finish(self, resolved: &Resolved<'_>) -> ActivitiesReport {

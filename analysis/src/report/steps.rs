@@ -9,7 +9,7 @@ use super::activities::{RequestStep, StepKind};
 use super::contract::Moment;
 use super::counts::increase;
 use super::logs::{Form, LogLevel, LoggedMessage};
-use super::requests::OpenRequests;
+use super::requests::{FollowedRequests, OpenRequests};
 use super::sql::{CommandEvent, CommandPhase};
 use crate::hash::{HashMap, HashSet};
 use crate::model::activity_edge::ActivityEdge;

@@ -425,9 +425,16 @@ impl<T> OpenActivities<T> {
     }
 
     /// Returns the key of the activity that an event of a thread belongs to, by its activity id:
-    /// the activity with the id, or else the nearest one around it.
-    pub(crate) fn of_id(&self, id: &ActivityId, thread: ThreadHandle) -> Option<OpenActivityKey> {
-        id.and_around().take(MAX_ANCESTORS).find_map(|id| self.find(&id, thread, |_| true))
+    /// the activity with the id, or else the nearest one around it. Only activities that `counts`
+    /// accepts are considered.
+    pub(crate) fn of_id(
+        &self,
+        id: &ActivityId,
+        thread: ThreadHandle,
+        counts: impl Fn(&T) -> bool,
+    ) -> Option<OpenActivityKey> {
+        let counts = |open: &OpenActivity<T>| counts(&open.what);
+        id.and_around().take(MAX_ANCESTORS).find_map(|id| self.find(&id, thread, counts))
     }
 
     /// Returns the keys of the activities that an event may belong to, by its activity id: those with

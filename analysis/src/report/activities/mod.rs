@@ -67,6 +67,8 @@ pub struct Activities {
     stops: LayerStops,
     connections: Connections,
     phase_marks: PhaseMarks,
+    /// Requests that have ended and that no other report has taken; `None` if none asks.
+    ended_requests: Option<Vec<(u64, HttpFacts)>>,
     /// Incoming requests that have stopped and served outgoing ones.
     answered: HashMap<OpenActivityKey, AnsweredCall>,
     twins: Twins,
@@ -115,6 +117,14 @@ impl MaybeRequest for BegunActivity {
     fn layer_of(&self) -> Option<OpenActivityKey> {
         self.request.as_ref()?.layer_of
     }
+
+    fn caller(&self) -> Option<OpenActivityKey> {
+        self.request.as_ref()?.caller
+    }
+
+    fn stack(&self) -> Option<StackHandle> {
+        Some(self.stack)
+    }
 }
 
 impl Default for Activities {
@@ -128,6 +138,7 @@ impl Default for Activities {
             stops: LayerStops::default(),
             connections: Connections::default(),
             phase_marks: PhaseMarks::default(),
+            ended_requests: None,
             answered: HashMap::default(),
             twins: Twins::default(),
             awaiting: AwaitingActivities::default(),
@@ -197,6 +208,11 @@ impl Activities {
         Activities { parts: None, ..Activities::default() }
     }
 
+    /// Keeps requests that end, for a report that takes them at each event.
+    pub(crate) fn with_ended_requests(self) -> Activities {
+        Activities { ended_requests: Some(Vec::new()), ..self }
+    }
+
     /// Leaves out the fields of the slowest activities.
     pub(crate) fn without_fields(self) -> Activities {
         Activities { has_fields: false, ..self }
@@ -212,7 +228,7 @@ impl Activities {
 
     /// Returns the name of the open activity that an event belongs to.
     pub(crate) fn name_of(&self, event: &Event<'_>, thread: ThreadHandle) -> Option<TextHandle> {
-        let place = self.open.of_id(&ActivityId::of_event(event)?, thread)?;
+        let place = self.open.of_id(&ActivityId::of_event(event)?, thread, |_| true)?;
         self.open.at(place).map(|activity| activity.name)
     }
 
@@ -309,6 +325,7 @@ impl Activities {
             let Some(request) = self.request_mut(place) else { continue };
             request.is_error |= edge.is_error || facts.is_error();
             request.facts.join(facts);
+            request.joined.join(facts);
             request.label = request.label.or_else(|| request.facts.label_in(model.texts_mut()));
         }
         true
@@ -339,6 +356,10 @@ impl Activities {
                 self.stops.stopped(moment.thread, place);
             }
         }
+        if let Some(own) = &own {
+            self.note_ended(&own.what, facts);
+        }
+        others.iter().for_each(|other| self.note_ended(&other.what, None));
         if moment.is_selected {
             let has_request = match &own {
                 Some(own) => own.what.what.request.is_some(),

@@ -3,15 +3,16 @@
 
 use super::serving::Serving;
 use super::view::{ActivitySite, OutgoingCalls, Slow, Wanted};
-use super::{Activities, Moment};
+use super::{Activities, BegunActivity, Moment};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_edge::http_facts::HttpFacts;
 use crate::model::activity_id::ActivityId;
-use crate::model::intervals::{Hint, OpenActivityKey};
-use crate::model::{Model, StackHandle, TextHandle};
+use crate::model::intervals::{Hint, OpenActivity, OpenActivityKey};
+use crate::model::{Model, StackHandle, TextHandle, ThreadHandle};
 use crate::report::occurrence::Lasted;
 use crate::report::requests::{
-    ConnectionUse, HttpPhases, PhaseClock, PhaseMark, request_of, requests_around,
+    ConnectionUse, FollowedRequests, HttpPhases, PhaseClock, PhaseMark, open_request_for,
+    request_of, requests_around,
 };
 use nettrace_parser::Event;
 
@@ -24,12 +25,16 @@ pub(super) struct Request {
     /// Node in the tree of requests.
     pub(super) node: usize,
     pub(super) facts: HttpFacts,
+    /// Facts of the request and of its layers.
+    pub(super) joined: HttpFacts,
     /// Target under which the request is counted; `None` while unknown.
     pub(super) label: Option<TextHandle>,
     /// Request that this one is a layer of.
     pub(super) layer_of: Option<OpenActivityKey>,
     /// Request around this one.
     pub(super) around: Option<OpenActivityKey>,
+    /// Request around an outgoing one, by ids or else by thread.
+    pub(super) caller: Option<OpenActivityKey>,
     pub(super) is_error: bool,
     /// Whether the times in which threads worked for the request are not known up to its end.
     pub(super) is_cut: bool,
@@ -108,6 +113,7 @@ impl Activities {
             Some(place) => {
                 if let Some(request) = self.request_mut(place) {
                     request.label = request.label.or(label);
+                    request.joined.join(facts);
                 }
             }
             None => {
@@ -125,9 +131,11 @@ impl Activities {
         Request {
             node,
             facts: facts.clone(),
+            joined: facts.clone(),
             label,
             layer_of,
             around,
+            caller: around.or(newest).filter(|_| facts.direction() == Some("out")),
             is_error: edge.is_error,
             is_cut: false,
             served_by: Vec::new(),
@@ -150,6 +158,35 @@ impl Activities {
         let is_unclear = edge.id.is_none() || edge.may_repeat;
         let stack = is_unclear.then(|| model.stack_of(event, moment.thread));
         self.stops.hint(moment.thread, start, stack, model)
+    }
+
+    /// Keeps a request that has ended for other reports. The facts of a layer are those of its
+    /// request; if that has ended before, they are late. `facts`: those of the stop.
+    pub(super) fn note_ended(
+        &mut self,
+        ended: &OpenActivity<BegunActivity>,
+        facts: Option<&HttpFacts>,
+    ) {
+        let Some(request) = &ended.what.request else { return };
+        let mut joined = request.joined.clone();
+        facts.into_iter().for_each(|facts| joined.join(facts));
+        match request.layer_of.map(|place| self.request_mut(place)) {
+            Some(Some(request)) => request.joined.join(&joined),
+            Some(None) => {}
+            None => self
+                .ended_requests
+                .iter_mut()
+                .for_each(|all| all.push((ended.number, joined.clone()))),
+        }
+    }
+
+    /// Returns the open request around an activity, by ids.
+    fn request_by_ids(&self, edge: &ActivityEdge, thread: ThreadHandle) -> Option<OpenActivityKey> {
+        let of_span = || {
+            let span = self.open.parent_place(None, edge.parent.as_ref(), thread)?;
+            self.open.at(span)?.what.within
+        };
+        requests_around(&self.open, edge, thread).next().or_else(of_span)
     }
 
     pub(super) fn request_mut(&mut self, place: OpenActivityKey) -> Option<&mut Request> {
@@ -287,5 +324,42 @@ impl Activities {
             let site = layer.site(label.unwrap_or(name), false, stack);
             http.count(site, None, layer.is_error).durations.add(duration);
         }
+    }
+}
+
+impl FollowedRequests for Activities {
+    fn request_for(
+        &self,
+        event: &Event<'_>,
+        edge: Option<&ActivityEdge>,
+        thread: ThreadHandle,
+        stack: StackHandle,
+        model: &Model,
+    ) -> Option<u64> {
+        let by_ids = edge.and_then(|edge| self.request_by_ids(edge, thread));
+        let told = (by_ids, self.requests.get(&thread).copied());
+        let request = open_request_for(&self.open, event, told, thread, stack, model)?;
+        Some(request.number)
+    }
+
+    fn facts_for(
+        &self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+        stack: StackHandle,
+        model: &Model,
+    ) -> Option<&HttpFacts> {
+        let told = (None, self.requests.get(&thread).copied());
+        let request = open_request_for(&self.open, event, told, thread, stack, model)?;
+        request.what.request.as_ref().map(|request| &request.joined)
+    }
+
+    fn take_ended(
+        &mut self,
+        _event: &Event<'_>,
+        _moment: &Moment,
+        _model: &mut Model,
+    ) -> Vec<(u64, HttpFacts)> {
+        self.ended_requests.as_mut().map(std::mem::take).unwrap_or_default()
     }
 }

@@ -3,8 +3,9 @@
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_edge::http_facts::HttpFacts;
 use crate::model::activity_id::ActivityId;
-use crate::model::intervals::{OpenActivities, OpenActivityKey};
-use crate::model::{TextHandle, ThreadHandle};
+use crate::model::intervals::{OpenActivities, OpenActivity, OpenActivityKey};
+use crate::model::{Model, Moment, StackHandle, TextHandle, ThreadHandle, is_inside};
+use nettrace_parser::Event;
 
 /// Data of an open activity that may be a request.
 pub(crate) trait MaybeRequest {
@@ -13,6 +14,90 @@ pub(crate) trait MaybeRequest {
 
     /// Returns the request that this activity is a further layer of.
     fn layer_of(&self) -> Option<OpenActivityKey>;
+
+    /// Returns the request around an outgoing one.
+    fn caller(&self) -> Option<OpenActivityKey>;
+
+    /// Returns the stack of the start; `None` if it is not known.
+    fn stack(&self) -> Option<StackHandle>;
+}
+
+/// The open requests of a pass, which one report follows and others ask about.
+pub(crate) trait FollowedRequests {
+    /// Returns the number of the open request that an event belongs to: the one that its activity
+    /// ids lead to, else the last one that started on its thread, if the stack shows that the call
+    /// that wrote the start has not returned. `edge`: the event as a start or stop.
+    fn request_for(
+        &self,
+        event: &Event<'_>,
+        edge: Option<&ActivityEdge>,
+        thread: ThreadHandle,
+        stack: StackHandle,
+        model: &Model,
+    ) -> Option<u64>;
+
+    /// Returns the facts of the open request that an event belongs to, as far as they are known.
+    fn facts_for(
+        &self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+        stack: StackHandle,
+        model: &Model,
+    ) -> Option<&HttpFacts>;
+
+    /// Takes the requests whose end is known with an event, with their numbers.
+    fn take_ended(
+        &mut self,
+        event: &Event<'_>,
+        moment: &Moment,
+        model: &mut Model,
+    ) -> Vec<(u64, HttpFacts)>;
+}
+
+/// Maximum number of outgoing requests inside each other, such as a gRPC call and its HTTP request.
+const MAX_OUTGOING: usize = 8;
+
+/// Maximum number of innermost frames in which the stack of an event inside a request may differ
+/// from the stack of the request's start: the frames that write the start.
+pub(super) const MAX_OWN_FRAMES: usize = 32;
+
+/// Returns the request that an open request is a layer of, or the request itself.
+pub(super) fn outermost_layer<T: MaybeRequest>(
+    open: &OpenActivities<T>,
+    place: OpenActivityKey,
+) -> Option<OpenActivityKey> {
+    Some(open.at(place)?.what.layer_of().unwrap_or(place))
+}
+
+/// Returns the open request that an event belongs to, as [`FollowedRequests::request_for`] says.
+/// `by_ids`: request that the ids of a start or stop tell; `newest`: last request that started on the
+/// event's thread.
+pub(crate) fn open_request_for<'o, T: MaybeRequest>(
+    open: &'o OpenActivities<T>,
+    event: &Event<'_>,
+    (by_ids, newest): (Option<OpenActivityKey>, Option<OpenActivityKey>),
+    thread: ThreadHandle,
+    stack: StackHandle,
+    model: &Model,
+) -> Option<&'o OpenActivity<T>> {
+    let is_request = |activity: &T| activity.http().is_some();
+    let by_path = || open.of_id(&ActivityId::of_event(event)?, thread, is_request);
+    let on_thread = || {
+        let start = open.at(newest?)?.what.stack()?;
+        let stacks = model.stored_stacks();
+        let (start, now) = (stacks.addresses(start), stacks.addresses(stack));
+        newest.filter(|_| is_inside(start, now, MAX_OWN_FRAMES))
+    };
+    let place = by_ids.or_else(by_path).or_else(on_thread)?;
+    let mut request = open.at(outermost_layer(open, place)?)?;
+    // Events inside an outgoing request belong to the request around it.
+    for _ in 0..MAX_OUTGOING {
+        if request.what.http()?.direction() != Some("out") {
+            return Some(request);
+        }
+        request = open.at(outermost_layer(open, request.what.caller()?)?)?;
+    }
+    None
 }
 
 /// Returns the open requests around a starting activity: the one that it refers to by id, and the

@@ -3,7 +3,10 @@
 //! Several layers of a program may report a request, such as Kestrel and ASP.NET Core's hosting. It
 //! counts once, with the facts of all layers.
 
-use super::facts::{MaybeRequest, request_of, requests_around};
+use super::facts::{
+    FollowedRequests, MAX_OWN_FRAMES, MaybeRequest, open_request_for, outermost_layer, request_of,
+    requests_around,
+};
 use crate::hash::HashMap;
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_edge::http_facts::HttpFacts;
@@ -24,13 +27,6 @@ const MAX_THREADS: usize = 10_000;
 
 /// Maximum number of spans inside requests that are kept.
 const MAX_SPANS: usize = 65_536;
-
-/// Maximum number of outgoing requests inside each other, such as a gRPC call and its HTTP request.
-const MAX_OUTGOING: usize = 8;
-
-/// Maximum number of innermost frames in which the stack of an event inside a request may differ
-/// from the stack of the request's start: the frames that write the start.
-const MAX_OWN_FRAMES: usize = 32;
 
 /// Requests that have started and not stopped, and the spans inside them.
 #[derive(Debug, Default)]
@@ -109,6 +105,14 @@ impl MaybeRequest for BegunRequest {
 
     fn layer_of(&self) -> Option<OpenActivityKey> {
         self.layer_of
+    }
+
+    fn caller(&self) -> Option<OpenActivityKey> {
+        self.around
+    }
+
+    fn stack(&self) -> Option<StackHandle> {
+        self.stack
     }
 }
 
@@ -195,7 +199,7 @@ impl OpenRequests {
         };
         let Some(place) = place else { return false };
         let Some(facts) = facts else { return true };
-        for place in [Some(place), self.outermost_layer(place)].into_iter().flatten() {
+        for place in [Some(place), outermost_layer(&self.open, place)].into_iter().flatten() {
             if let Some(request) = self.open.at_mut(place) {
                 request.what.is_error |= edge.is_error || facts.is_error();
                 request.what.facts.join(facts);
@@ -329,11 +333,10 @@ impl OpenRequests {
         let of_span = || parent.and_then(|parent| self.spans.get(parent)).copied();
         requests_around(&self.open, edge, thread).next().or_else(of_span)
     }
+}
 
-    /// Returns the number of the open request that an event belongs to: the one that its activity
-    /// ids lead to, else the last one that started on its thread, if the stack shows that the call
-    /// that wrote the start has not returned. `edge`: the event as a start or stop.
-    pub(crate) fn request_for(
+impl FollowedRequests for OpenRequests {
+    fn request_for(
         &self,
         event: &Event<'_>,
         edge: Option<&ActivityEdge>,
@@ -341,57 +344,33 @@ impl OpenRequests {
         stack: StackHandle,
         model: &Model,
     ) -> Option<u64> {
-        self.open_request_for(event, edge, thread, stack, model).map(|request| request.number)
+        let by_ids = edge.and_then(|edge| self.by_ids(edge, thread));
+        let told = (by_ids, self.newest.get(&thread).copied());
+        let request = open_request_for(&self.open, event, told, thread, stack, model)?;
+        Some(request.what.number)
     }
 
-    /// Returns the facts of the open request that an event belongs to, as far as they are known.
-    pub(crate) fn facts_for(
+    fn facts_for(
         &self,
         event: &Event<'_>,
         thread: ThreadHandle,
         stack: StackHandle,
         model: &Model,
     ) -> Option<&HttpFacts> {
-        self.open_request_for(event, None, thread, stack, model).map(|request| &request.facts)
+        let told = (None, self.newest.get(&thread).copied());
+        let request = open_request_for(&self.open, event, told, thread, stack, model)?;
+        Some(&request.what.facts)
     }
 
-    fn open_request_for(
-        &self,
+    fn take_ended(
+        &mut self,
         event: &Event<'_>,
-        edge: Option<&ActivityEdge>,
-        thread: ThreadHandle,
-        stack: StackHandle,
-        model: &Model,
-    ) -> Option<&BegunRequest> {
-        let by_path = || self.open.of_id(&ActivityId::of_event(event)?, thread);
-        let place = edge.and_then(|edge| self.by_ids(edge, thread)).or_else(by_path);
-        let place = place.or_else(|| self.of_thread(thread, stack, model))?;
-        let mut request = self.open.at(self.outermost_layer(place)?)?;
-        // Events inside an outgoing request belong to the request around it.
-        for _ in 0..MAX_OUTGOING {
-            if request.what.facts.direction() != Some("out") {
-                return Some(&request.what);
-            }
-            request = self.open.at(self.outermost_layer(request.what.around?)?)?;
-        }
-        None
-    }
-
-    /// Returns the request that an open request is a layer of, or the request itself.
-    fn outermost_layer(&self, place: OpenActivityKey) -> Option<OpenActivityKey> {
-        Some(self.open.at(place)?.what.layer_of.unwrap_or(place))
-    }
-
-    fn of_thread(
-        &self,
-        thread: ThreadHandle,
-        stack: StackHandle,
-        model: &Model,
-    ) -> Option<OpenActivityKey> {
-        let place = *self.newest.get(&thread)?;
-        let start = self.open.at(place)?.what.stack?;
-        let stacks = model.stored_stacks();
-        let (start, now) = (stacks.addresses(start), stacks.addresses(stack));
-        is_inside(start, now, MAX_OWN_FRAMES).then_some(place)
+        moment: &Moment,
+        model: &mut Model,
+    ) -> Vec<(u64, HttpFacts)> {
+        let edge = moment.activity_edge(event);
+        let stack = edge.map(|_| model.stack_of(event, moment.thread));
+        let ended = self.event(event, moment, 0, stack, model);
+        ended.into_iter().map(|ended| (ended.number, ended.facts)).collect()
     }
 }

@@ -18,7 +18,7 @@ use super::contract::{Moment, Recording, Report, SCHEMA};
 use super::distribution::Distribution;
 use super::endpoints::executed_method;
 use super::logs::{Around, LogScopes, LoggedMessage};
-use super::requests::OpenRequests;
+use super::requests::{FollowedRequests, OpenRequests};
 use crate::hash::{HashMap, HashSet, hash_of};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_edge::http_facts::HttpFacts;
@@ -55,7 +55,8 @@ const OTHERS: &str = "(other statements)";
 #[derive(Debug)]
 pub struct Sql {
     sources: BTreeMap<String, Commands>,
-    requests: OpenRequests,
+    /// Open requests, unless another report of the pass follows them.
+    requests: Box<OpenRequests>,
     /// Scopes of log messages, which name requests.
     scopes: LogScopes,
     /// HTTP method of each request that log messages name, by the hash of the request's id.
@@ -109,7 +110,7 @@ impl Default for Sql {
     fn default() -> Sql {
         Sql {
             sources: BTreeMap::new(),
-            requests: OpenRequests::default(),
+            requests: Box::default(),
             scopes: LogScopes::default(),
             methods: HashMap::default(),
             connections: HashMap::default(),
@@ -127,10 +128,10 @@ impl Sql {
         edge: Option<&ActivityEdge>,
         command: &CommandEvent,
         stack: StackHandle,
-        moment: &Moment,
+        (moment, requests): (&Moment, &impl FollowedRequests),
         model: &Model,
     ) -> Option<WorkUnit> {
-        let found = self.requests.request_for(event, edge, moment.thread, stack, model);
+        let found = requests.request_for(event, edge, moment.thread, stack, model);
         let request = found.or_else(|| {
             let number = *self.connections.get(&command.connection?)?;
             let commands = self.sources.get(&command.source)?;
@@ -155,7 +156,7 @@ impl Sql {
         &mut self,
         event: &Event<'_>,
         command: &CommandEvent,
-        moment: &Moment,
+        (moment, requests): (&Moment, &impl FollowedRequests),
         model: &mut Model,
     ) -> Option<WorkUnit> {
         let message = LoggedMessage::from_event(event)?;
@@ -163,12 +164,12 @@ impl Sql {
         let around = self.scopes.around(event, moment.thread, trace, span, model);
         let Some(request) = around.request.as_deref().map(hash_of) else {
             let stack = model.stack_of(event, moment.thread);
-            let found = self.requests.request_for(event, None, moment.thread, stack, model);
+            let found = requests.request_for(event, None, moment.thread, stack, model);
             return found.map(WorkUnit::Request);
         };
         let unit = WorkUnit::Scope(request);
         let path = path_in(&around);
-        self.learn_method(event, request, path, moment, model);
+        self.learn_method(event, request, path, (moment, requests), model);
         let method = self.methods.get(&request).cloned();
         let facts = HttpFacts::new(None, method, path.map(str::to_owned));
         if let Some(name) = facts.name() {
@@ -186,14 +187,14 @@ impl Sql {
         event: &Event<'_>,
         request: u64,
         path: Option<&str>,
-        moment: &Moment,
+        (moment, requests): (&Moment, &impl FollowedRequests),
         model: &mut Model,
     ) {
         if self.methods.contains_key(&request) {
             return;
         }
         let stack = model.stack_of(event, moment.thread);
-        let facts = self.requests.facts_for(event, moment.thread, stack, model);
+        let facts = requests.facts_for(event, moment.thread, stack, model);
         // A handler may start another request on its thread.
         let facts = facts.filter(|facts| path.is_some() && facts.path() == path);
         let method = facts.and_then(|facts| facts.method()).map(str::to_owned);
@@ -209,12 +210,61 @@ impl Sql {
         self.methods.insert(request, method);
     }
 
+    /// Processes the next event. `requests`: the open requests, which another report has followed up
+    /// to this event, if several share a pass. Returns whether the event is about a command.
+    pub(crate) fn event_among(
+        &mut self,
+        event: &Event<'_>,
+        moment: &Moment,
+        model: &mut Model,
+        requests: &mut impl FollowedRequests,
+    ) -> bool {
+        let edge = moment.activity_edge(event);
+        let command = CommandEvent::from_event(event, edge);
+        let is_about = command.is_some();
+        match command {
+            Some(command) => self.command(event, edge, command, (moment, requests), model),
+            None if event.known_provider() == KnownProvider::Logging => {
+                if let Some(message) = LoggedMessage::from_event(event) {
+                    // The first messages of a request name its spans.
+                    let (trace, span) = (message.trace.as_deref(), message.span.as_deref());
+                    let around = self.scopes.around(event, moment.thread, trace, span, model);
+                    if let Some(request) = around.request.as_deref().map(hash_of) {
+                        let method = begun_method(&message).map(str::to_owned);
+                        match method.or_else(|| executed_method(event)) {
+                            Some(method) => self.note_method(request, method),
+                            None => {
+                                let path = path_in(&around);
+                                let at = (moment, &*requests);
+                                self.learn_method(event, request, path, at, model);
+                            }
+                        }
+                    }
+                } else {
+                    self.scopes.event(event, moment.thread, model);
+                }
+            }
+            None => {
+                for (number, facts) in requests.take_ended(event, moment, model) {
+                    let unit = WorkUnit::Request(number);
+                    let sources = self.sources.values_mut();
+                    for source in sources.filter(|source| source.units.is_open(unit)) {
+                        let label = facts.name().map(|name| model.texts_mut().intern(name));
+                        source.units.end(unit, label);
+                    }
+                }
+            }
+        }
+        self.used = self.used.saturating_add(u64::from(is_about && moment.is_selected));
+        is_about
+    }
+
     fn command(
         &mut self,
         event: &Event<'_>,
         edge: Option<&ActivityEdge>,
         command: CommandEvent,
-        moment: &Moment,
+        (moment, requests): (&Moment, &impl FollowedRequests),
         model: &mut Model,
     ) {
         if !self.sources.contains_key(&command.source) && self.sources.len() >= MAX_SOURCES {
@@ -224,8 +274,10 @@ impl Sql {
         let text = command.text.as_deref().map(normalised);
         let statement = text.map(|text| model.texts_mut().intern(&text));
         let unit = match command.phase {
-            CommandPhase::Start => self.unit_of(event, edge, &command, stack, moment, model),
-            CommandPhase::Whole => self.unit_of_log(event, &command, moment, model),
+            CommandPhase::Start => {
+                self.unit_of(event, edge, &command, stack, (moment, requests), model)
+            }
+            CommandPhase::Whole => self.unit_of_log(event, &command, (moment, requests), model),
             CommandPhase::Stop | CommandPhase::Rows => None,
         };
         let begun = OpenCommand { statement, stack, unit, is_selected: moment.is_selected };
@@ -235,7 +287,7 @@ impl Sql {
                 if command.command.is_some_and(|id| commands.ended.contains(&id)) {
                     return;
                 }
-                let name = model.texts_mut().intern(&edge.name);
+                let name = moment.activity_name(edge, model);
                 // The stop of a command that starts again was lost.
                 if let Some(lost) = commands.open.start(edge, name, moment.edge(event), begun) {
                     commands.add(lost.what.what, &command, None, model);
@@ -245,7 +297,7 @@ impl Sql {
                 if command.command.is_some_and(|id| !commands.ends(id)) {
                     return;
                 }
-                let name = model.texts_mut().intern(&edge.name);
+                let name = moment.activity_name(edge, model);
                 let stopped = commands.open.stop(edge, name, moment.edge(event));
                 for other in stopped.others {
                     let nanos = other.measured_nanos();
@@ -262,7 +314,8 @@ impl Sql {
                     }
                     // The command began before the session, or only stops were recorded.
                     None => {
-                        let unit = self.unit_of(event, Some(edge), &command, stack, moment, model);
+                        let at = (moment, requests);
+                        let unit = self.unit_of(event, Some(edge), &command, stack, at, model);
                         (OpenCommand { unit, ..begun }, command.nanos)
                     }
                 };
@@ -355,41 +408,9 @@ impl Report for Sql {
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        let edge = moment.activity_edge(event);
-        let command = CommandEvent::from_event(event, edge);
-        let is_about = command.is_some();
-        match command {
-            Some(command) => self.command(event, edge, command, moment, model),
-            None if event.known_provider() == KnownProvider::Logging => {
-                if let Some(message) = LoggedMessage::from_event(event) {
-                    // The first messages of a request name its spans.
-                    let (trace, span) = (message.trace.as_deref(), message.span.as_deref());
-                    let around = self.scopes.around(event, moment.thread, trace, span, model);
-                    if let Some(request) = around.request.as_deref().map(hash_of) {
-                        let method = begun_method(&message).map(str::to_owned);
-                        match method.or_else(|| executed_method(event)) {
-                            Some(method) => self.note_method(request, method),
-                            None => {
-                                let path = path_in(&around);
-                                self.learn_method(event, request, path, moment, model);
-                            }
-                        }
-                    }
-                } else {
-                    self.scopes.event(event, moment.thread, model);
-                }
-            }
-            None => {
-                let stack = edge.map(|_| model.stack_of(event, moment.thread));
-                let all = self.requests.event(event, moment, 0, stack, model);
-                for ended in all {
-                    let label = ended.facts.name().map(|name| model.texts_mut().intern(name));
-                    let unit = WorkUnit::Request(ended.number);
-                    self.sources.values_mut().for_each(|source| source.units.end(unit, label));
-                }
-            }
-        }
-        self.used = self.used.saturating_add(u64::from(is_about && moment.is_selected));
+        let mut requests = std::mem::take(&mut self.requests);
+        let is_about = self.event_among(event, moment, model, &mut *requests);
+        self.requests = requests;
         is_about
     }
 

@@ -110,13 +110,16 @@ impl PartTracker {
             | KnownProvider::UniversalSystem
             | KnownProvider::UniversalEvents => return,
             KnownProvider::Runtime => self.pause(event, moment),
-            _ => {
-                if let Some(pauses) = self.pauses.get_mut(&process) {
-                    pauses.is_running(moment.nanos);
-                }
-            }
+            _ => {}
         }
-        let now = at(&self.pauses, process, moment.nanos);
+        let pauses = self.pauses.get_mut(&process);
+        let paused = pauses.map_or(0, |pauses| {
+            if provider != KnownProvider::Runtime {
+                pauses.is_running(moment.nanos);
+            }
+            pauses.until(moment.nanos)
+        });
+        let now = At { nanos: moment.nanos, paused };
         let mut id = event.activity_id().filter(|id| !id.is_zero());
         let (mut has_left, mut of_task) = (false, None);
         if provider == KnownProvider::Tasks {
@@ -331,7 +334,9 @@ impl PartTracker {
         if !before.is_empty() {
             carrier.cut(thread, now);
             held = carrier.take_held();
-            left = carrier.until_last(&held, thread, now);
+            if before.iter().any(|number| !chain.contains(number)) {
+                left = carrier.until_last(&held, thread, now);
+            }
         }
         let goes_on = before.iter().any(|number| chain.contains(number));
         if !goes_on {
