@@ -36,7 +36,17 @@ pub(super) struct ActivityView {
     pub(super) wanted: Option<Wanted>,
     /// Activities that have ended; `None` unless a caller takes them one by one.
     pub(super) ended: Option<Vec<Occurrence>>,
+    /// Number of calls of [`count`](ActivityView::count).
+    counted: u64,
+    /// Minimum duration of activities among the slowest.
+    least_slow: u64,
 }
+
+/// Maximum number of slowest activities of all sites for a caller that takes all activities one by
+/// one. It is more than the caller lists, because filters of frames are applied at the end.
+const MAX_SLOWEST: usize = 8192;
+/// Number of activities after which the slowest are counted.
+const SLOWEST_STEP: u64 = 4096;
 
 /// Requested activity, which has stopped.
 #[derive(Debug, Clone)]
@@ -80,7 +90,10 @@ pub(super) struct ActivityStats {
     pub(super) calls: OutgoingCalls,
     pub(super) outgoing: OutgoingSums,
     /// Slowest first.
-    pub(super) slowest: Vec<Slow>,
+    #[expect(clippy::vec_box, reason = "rows of 400 bytes are put between others")]
+    slowest: Vec<Box<Slow>>,
+    /// Minimum duration of the slowest.
+    least_slow: u64,
 }
 
 /// Maximum number of targets that are counted for the calls of requests.
@@ -198,14 +211,14 @@ impl ActivityStats {
             increase(self.statuses.entry(status).or_default(), 1);
         }
         let at = self.slowest.partition_point(|other| other.duration >= slow.duration);
-        if at >= top {
+        if at >= top || slow.duration < self.least_slow {
             return None;
         }
-        let mut kept = slow.clone();
+        let mut kept = Box::new(slow.clone());
         kept.threads.truncate(MAX_PAGE_SPANS);
         self.slowest.insert(at, kept);
         self.slowest.truncate(top);
-        self.slowest.get_mut(at)
+        self.slowest.get_mut(at).map(Box::as_mut)
     }
 
     fn merge(&mut self, other: &ActivityStats) {
@@ -249,10 +262,31 @@ impl ActivityView {
         if let Some(direction) = direction.filter(|_| !site.is_layer) {
             self.directions.insert(site.label, direction);
         }
+        self.counted = self.counted.saturating_add(1);
+        if self.ended.is_some() && self.counted.is_multiple_of(SLOWEST_STEP) {
+            self.forget_slow(MAX_SLOWEST);
+        }
         let stats = self.sites.entry(site).or_default();
+        stats.least_slow = self.least_slow;
         stats.started = stats.started.saturating_add(1);
         stats.errors = stats.errors.saturating_add(u64::from(is_error));
         stats
+    }
+
+    /// Keeps half of the `most` slowest activities of all sites, if there are more than `most`.
+    fn forget_slow(&mut self, most: usize) {
+        let sites = self.sites.values();
+        let mut all: Vec<u64> =
+            sites.flat_map(|stats| &stats.slowest).map(|slow| slow.duration).collect();
+        if all.len() <= most {
+            return;
+        }
+        let (_, least, _) = all.select_nth_unstable_by_key(most / 2, |nanos| Reverse(*nanos));
+        self.least_slow = *least;
+        for stats in self.sites.values_mut() {
+            let kept = stats.slowest.partition_point(|slow| slow.duration >= *least);
+            stats.slowest.truncate(kept);
+        }
     }
 
     /// Adds the time of activities at these sites whose stops cannot be told apart.
@@ -299,8 +333,16 @@ impl ActivityView {
         let parts =
             |totals: &PartTotals, duration| totals.parts(duration, tracker.is_sampled(), resolved);
         let thread_id = |thread| resolved.model().thread(thread).and_then(|row| row.os_thread_id);
-        let ActivityView { tree, sites, directions, stops_without_start, shared, wanted, ended } =
-            self;
+        let ActivityView {
+            tree,
+            sites,
+            directions,
+            stops_without_start,
+            shared,
+            wanted,
+            ended,
+            ..
+        } = self;
         let Summed { rows, nodes, mut slowest, all, layers, outermost } =
             Summed::new(&tree, (sites, shared), &directions, resolved, is_http);
         slowest.retain(|(name, _)| slowest_of.is_none_or(|wanted| *name == wanted));
@@ -327,7 +369,7 @@ impl ActivityView {
             all.iter().map(|serving| serving.named(answered, resolved)).collect()
         };
         let around = ended.as_ref();
-        let slow = |(name, slow): (&str, Slow)| SlowActivity {
+        let slow = |(name, slow): (&str, Box<Slow>)| SlowActivity {
             name: name.to_owned(),
             around: around.is_some().then(|| around_of(slow.id.as_ref(), resolved)),
             key: slow
@@ -398,7 +440,7 @@ struct Summed<'t> {
     rows: BTreeMap<&'t str, NamedStats<'t>>,
     /// Totals by node of the tree.
     nodes: Vec<ActivityStats>,
-    slowest: Vec<(&'t str, Slow)>,
+    slowest: Vec<(&'t str, Box<Slow>)>,
     all: ActivityStats,
     layers: u64,
     outermost: u64,
@@ -595,4 +637,46 @@ fn tree_rows(
         due.extend(children);
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_of_all_sites_stay_and_the_others_are_forgotten() {
+        let mut view = ActivityView { ended: Some(Vec::new()), ..ActivityView::default() };
+        let (sites, each) = (50_u32, 1000_u64);
+        for at in 0..each * u64::from(sites) {
+            let label = TextHandle(u32::try_from(at).unwrap() % sites);
+            let (is_layer, is_nested, stack) = (false, false, StackHandle(0));
+            let site = ActivitySite { node: 0, label, is_layer, is_nested, stack };
+            let slow = Slow { duration: at.wrapping_mul(7919) % 50_000, ..slow() };
+            view.count(site, None, false).stopped(&slow, None, 1000);
+        }
+        let mut kept: Vec<u64> =
+            view.sites.values().flat_map(|stats| &stats.slowest).map(|it| it.duration).collect();
+        kept.sort_unstable();
+        assert!(kept.len() <= MAX_SLOWEST + SLOWEST_STEP as usize, "{}", kept.len());
+        assert_eq!(kept[kept.len() - 1000..], (49_000..50_000).collect::<Vec<u64>>());
+        assert_eq!(view.sites.values().map(|stats| stats.durations.count()).sum::<u64>(), 50_000);
+    }
+
+    fn slow() -> Slow {
+        Slow {
+            duration: 0,
+            start: 0,
+            thread: ThreadHandle(0),
+            stop_thread: ThreadHandle(0),
+            id: None,
+            start_event: 0,
+            may_repeat: false,
+            is_error: false,
+            fields: Default::default(),
+            parts: PartTotals::default(),
+            phases: None,
+            served_by: Vec::new(),
+            threads: Vec::new(),
+        }
+    }
 }
