@@ -67,8 +67,8 @@ impl TextValues {
         out.raw(&name.shown);
         out.push(b'=');
         match &field.value {
-            Ok(value) => match named(field) {
-                Some(known) => out.raw(&known),
+            Ok(value) => match field.value_name() {
+                Some(known) => drop(write!(out, "{known}")),
                 None => self.cut(out, |out| value_text(out, value, name)),
             },
             // Writing to a vector cannot fail, here and below.
@@ -91,12 +91,6 @@ impl TextValues {
         out.raw(text.get(..end).unwrap_or_default());
         let _ = write!(out, "… (and {more} more)");
     }
-}
-
-/// Returns the name that the catalog has for the value, such as the name of an enumeration's
-/// constant.
-fn named(field: &FieldValue<'_>) -> Option<String> {
-    field.map().and_then(|_| field.value_name())
 }
 
 fn value_text(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
@@ -174,8 +168,8 @@ fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
                 }
                 out.raw(&inner.shown);
                 out.push(b'=');
-                match (&field.value, named(&field)) {
-                    (_, Some(known)) => out.raw(&known),
+                match (&field.value, field.value_name()) {
+                    (_, Some(known)) => drop(write!(out, "{known}")),
                     (Ok(value), None) => value_text(out, value, inner),
                     (Err(fault), None) => drop(write!(out, "<{fault}>")),
                 }

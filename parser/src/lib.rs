@@ -71,7 +71,7 @@ pub use order::TimeOrdered;
 pub use outcome::Outcome;
 pub use payload::{
     Array, DateTime, Decimal, Elements, FieldError, FieldValue, Fields, FromValue, Object,
-    PayloadFault, Utf8, Utf16, Value, VisitValues,
+    PayloadFault, Utf8, Utf16, Value, ValueName, VisitValues,
 };
 #[cfg(any(unix, windows))]
 pub use positioned::PositionedFile;

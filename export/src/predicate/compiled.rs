@@ -143,7 +143,7 @@ impl Test {
                 return false;
             }
         }
-        let known = field.map().and_then(|_| field.value_name());
+        let known = field.value_name().map(|known| known.to_string());
         let text = scratch.text(field, name);
         let wanted = self.comparison.value.as_str();
         match operator {

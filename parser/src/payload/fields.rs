@@ -3,6 +3,7 @@
 use super::extent::{Budget, Payload, Registers, Role, ValueExtent};
 use super::reading::{self, Reading, TextEnds};
 use super::value::Value;
+use super::value_name::ValueName;
 use super::{Cut, PayloadFault};
 use crate::bytes::{first, utf16_end};
 use crate::error::Fault;
@@ -33,11 +34,9 @@ impl<'r> FieldValue<'r> {
         self.field.map
     }
 
-    /// Returns the name of the value in [`FieldValue::map`], or the names of its bits joined by
-    /// `|`. `None` if the value has no name.
-    pub fn value_name(&self) -> Option<String> {
-        let number = self.value.ok()?.as_u64()?;
-        self.field.map?.name_of(number)
+    /// Returns the name of the value in [`FieldValue::map`]. `None` if the value has no name.
+    pub fn value_name(&self) -> Option<ValueName<'static>> {
+        self.field.map?.name_of(self.value.ok()?.as_u64()?)
     }
 }
 

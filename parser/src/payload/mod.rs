@@ -14,6 +14,7 @@
 //! | `value`, `array`, `object`, `scalar`, `text` | types of values |
 //! | `typed` | conversion of values to Rust types |
 //! | `naming` | unique names of fields |
+//! | `value_name` | names of the values of enumerations and of bits |
 //!
 //! # Quirks
 //! [`reading`] deals with values that writers store in another way than described. Also, writers
@@ -36,6 +37,7 @@ mod scalar;
 mod text;
 mod typed;
 mod value;
+mod value_name;
 mod visit;
 
 pub use array::{Array, Elements};
@@ -48,11 +50,11 @@ pub use text::{Utf8, Utf16};
 pub(crate) use typed::typed;
 pub use typed::{FieldError, FromValue};
 pub use value::Value;
+pub use value_name::ValueName;
 pub use visit::VisitValues;
 pub(crate) use visit::visit;
 
 use crate::error::Fault;
-use crate::schema::ValueMap;
 use std::fmt;
 
 /// Maximum number of values in a payload, including nested values. It limits the work for types
@@ -85,36 +87,5 @@ impl fmt::Debug for Cut<'_> {
         let shown = self.0.get(..16).unwrap_or(self.0);
         shown.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
         if shown.len() < self.0.len() { write!(f, "… ({} bytes)", self.0.len()) } else { Ok(()) }
-    }
-}
-
-impl ValueMap {
-    /// Returns the name of a value, or the names of its bits joined by `|`, then bits without a
-    /// name in hexadecimal. `None` if neither the value nor any bit has a name.
-    pub fn name_of(&self, value: u64) -> Option<String> {
-        let name_of = |wanted: u64| {
-            self.entries.iter().find(|(entry, _)| *entry == wanted).map(|(_, name)| *name)
-        };
-        if !self.is_bitmap || value == 0 {
-            return name_of(value).map(str::to_owned);
-        }
-        let mut text = String::new();
-        let mut left = value;
-        for (bits, name) in self.entries.iter().filter(|(bits, _)| *bits != 0) {
-            if value & bits == *bits {
-                left &= !bits;
-                if !text.is_empty() {
-                    text.push('|');
-                }
-                text.push_str(name);
-            }
-        }
-        if text.is_empty() {
-            return None;
-        }
-        if left != 0 {
-            text.push_str(&format!("|{left:#x}"));
-        }
-        Some(text)
     }
 }

@@ -259,7 +259,7 @@ pub(super) fn pause(stop: Interval<intervals::Suspension<String>>) -> Interval<S
 }
 
 fn value_name(event: &Event<'_>, field: &str) -> Option<String> {
-    event.fields().find(field)?.value_name()
+    Some(event.fields().find(field)?.value_name()?.to_string())
 }
 
 /// Returns the name that a value of a field has, or else the number.
