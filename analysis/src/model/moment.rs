@@ -68,6 +68,11 @@ impl Moment {
         }
     }
 
+    /// Returns the type of the event, if its events may be starts and stops of activities.
+    pub(crate) fn edge_type(&self) -> Option<&Arc<EdgeType>> {
+        self.edge_type.as_ref()
+    }
+
     fn read_edge(&self, event: &Event<'_>) -> Option<&ReadEdge> {
         let edge_type = self.edge_type.as_deref()?;
         let read = self

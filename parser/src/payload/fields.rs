@@ -40,6 +40,12 @@ impl<'r> FieldValue<'r> {
     }
 }
 
+/// Returns the fields of a payload that was kept, as [`Event::fields`](crate::Event::fields) returned
+/// them. `schema`: that of the event; `pointer_size`: that of the stream, in bytes.
+pub fn fields_of<'r>(schema: &'r Schema, payload: &'r [u8], pointer_size: u8) -> Fields<'r> {
+    Fields::new(schema, payload, pointer_size)
+}
+
 /// Iterator over the fields of a payload, or of an object in it, in payload order.
 ///
 /// - If the payload ends before a field, the values of this and all later fields are

@@ -6,8 +6,9 @@ use crate::by_type::ByType;
 use crate::hash::hash_of;
 use crate::model::activity_pairs::{ActivityPair, pair_of};
 use crate::model::{TextHandle, Texts, short};
-use nettrace_parser::Event;
+use nettrace_parser::internal::fields_of;
 use nettrace_parser::view::KnownProvider;
+use nettrace_parser::{Event, Fields, Schema};
 use std::sync::{Arc, OnceLock};
 
 /// What all events of a type have in common as starts and stops of activities.
@@ -36,7 +37,8 @@ pub(super) enum EdgeSource {
         /// opcode tells starts and stops.
         pair: Option<(&'static ActivityPair, bool)>,
         is_failure: bool,
-        fields: EdgeFields,
+        fields: Box<EdgeFields>,
+        schema: Option<Schema>,
         /// The name among the texts of the model, once it is one of them.
         handle: OnceLock<TextHandle>,
     },
@@ -57,7 +59,12 @@ impl EdgeType {
                 let name: Arc<str> = format!("{source}/{task}").into();
                 EdgeSource::Type {
                     is_failure: is_failure(event),
-                    fields: EdgeFields::new(event, &name, pair.map(|(pair, ..)| pair.keys)),
+                    fields: Box::new(EdgeFields::new(
+                        event,
+                        &name,
+                        pair.map(|(pair, ..)| pair.keys),
+                    )),
+                    schema: event.schema().cloned(),
                     handle: OnceLock::new(),
                     name,
                     task_at: source.len().saturating_add(1),
@@ -68,6 +75,20 @@ impl EdgeType {
             _ => return None,
         };
         Some(EdgeType { provider: hash_of(event.provider()), source })
+    }
+
+    /// Returns the fields of a payload that was kept; `None` if only the event can tell them.
+    pub(crate) fn fields_of<'p>(
+        &'p self,
+        payload: &'p [u8],
+        pointer_size: u8,
+    ) -> Option<Fields<'p>> {
+        match &self.source {
+            EdgeSource::Payload { .. } => None,
+            EdgeSource::Type { schema, .. } => {
+                Some(fields_of(schema.as_ref()?, payload, pointer_size))
+            }
+        }
     }
 
     /// Returns the handle of an activity's name among the texts of the model.

@@ -44,7 +44,7 @@ use crate::model::intervals::{
 use crate::model::{Model, Resolved, StackHandle, TextHandle, ThreadHandle};
 use awaiting::{AwaitingActivities, EndedActivity};
 use chosen::ChosenActivity;
-use fields::{fields_at_stop, fields_text};
+use fields::KeptFields;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use parts::PartTracker;
@@ -99,7 +99,7 @@ struct BegunActivity {
     stack: StackHandle,
     is_selected: bool,
     is_error: bool,
-    fields: String,
+    fields: KeptFields,
     /// Number in the tracker of parts.
     part: Option<u64>,
     request: Option<Request>,
@@ -270,8 +270,8 @@ impl Activities {
             is_selected: moment.is_selected,
             is_error: edge.is_error,
             fields: match moment.is_selected && is_shown && self.has_fields && self.top > 0 {
-                true => fields_text(event),
-                false => String::new(),
+                true => KeptFields::new(event, moment),
+                false => KeptFields::None,
             },
             part,
             request,
@@ -398,7 +398,10 @@ impl Activities {
         let name = activity.name;
         let parts = self.parts.as_mut().zip(activity.what.part);
         let (parts, (threads, is_cut)) = parts
-            .map(|(parts, part)| (parts.stop(part, event, moment), parts.take_threads()))
+            .map(|(parts, part)| {
+                let totals = Box::new(parts.stop(part, event, moment));
+                (Some(totals), parts.take_threads())
+            })
             .unwrap_or_default();
         let begun = activity.what;
         if !begun.is_selected || (self.all.is_none() && begun.request.is_none()) {
@@ -411,7 +414,7 @@ impl Activities {
             id,
             start: activity.at.nanos,
             duration,
-            parts: parts.clone(),
+            parts: parts.as_deref().cloned().unwrap_or_default(),
             phases: None,
             served_by: Vec::new(),
         });
@@ -430,7 +433,7 @@ impl Activities {
             threads,
             fields: stop
                 .filter(|_| self.has_fields)
-                .and_then(|_| fields_at_stop(event))
+                .and_then(|_| KeptFields::at_stop(event))
                 .unwrap_or(begun.fields),
         };
         if let Some(mut request) = begun.request {
@@ -526,6 +529,10 @@ impl Report for Activities {
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if let Some(parts) = &mut self.parts {
             parts.event(event, moment, model);
+        }
+        if moment.edge_type().is_none() && self.chosen.is_none() {
+            // Most events only tell the parts of an activity's time.
+            return false;
         }
         if self.http.is_some()
             && let Some(mark) = self.phase_marks.read(event)

@@ -5,6 +5,7 @@ use super::document::{
     ActivitiesReport, ActivityCalls, ActivityLayer, ActivityLine, ActivityNode, ActivityRow,
     SlowActivity, StatusCount, Unpaired,
 };
+use super::fields::KeptFields;
 use super::parts::{PartTotals, PartTracker, Parts};
 use super::request::OutgoingSums;
 use super::serving::{AnsweredCall, Serving, ServingRequest};
@@ -150,8 +151,9 @@ pub(super) struct Slow {
     /// Whether other activities may have the id.
     pub(super) may_repeat: bool,
     pub(super) is_error: bool,
-    pub(super) fields: String,
-    pub(super) parts: PartTotals,
+    pub(super) fields: KeptFields,
+    /// Parts of the time; `None` if parts are not wanted.
+    pub(super) parts: Option<Box<PartTotals>>,
     pub(super) phases: Option<HttpPhases>,
     /// Incoming requests of the process that served this outgoing one.
     pub(super) served_by: Vec<Serving>,
@@ -205,7 +207,7 @@ impl ActivityStats {
         status: Option<i64>,
         top: usize,
     ) -> Option<&mut Slow> {
-        self.parts.merge(&slow.parts);
+        slow.parts.iter().for_each(|parts| self.parts.merge(parts));
         self.durations.add(slow.duration);
         if let Some(status) = status {
             increase(self.statuses.entry(status).or_default(), 1);
@@ -368,7 +370,7 @@ impl ActivityView {
         let served_by = |all: &[Serving]| -> Vec<ServingRequest> {
             all.iter().map(|serving| serving.named(answered, resolved)).collect()
         };
-        let around = ended.as_ref();
+        let (around, no_parts) = (ended.as_ref(), PartTotals::default());
         let slow = |(name, slow): (&str, Box<Slow>)| SlowActivity {
             name: name.to_owned(),
             around: around.is_some().then(|| around_of(slow.id.as_ref(), resolved)),
@@ -380,13 +382,13 @@ impl ActivityView {
             id: slow.id.map(|id| resolved.model().id_text(&id)),
             start_ns: slow.start,
             duration_ns: slow.duration,
-            parts: parts(&slow.parts, slow.duration),
+            parts: parts(slow.parts.as_deref().unwrap_or(&no_parts), slow.duration),
             phases: slow.phases,
             served_by: served_by(&slow.served_by),
             thread_id: thread_id(slow.thread),
             stop_thread_id: thread_id(slow.stop_thread),
             is_error: slow.is_error,
-            fields: slow.fields,
+            fields: slow.fields.into_text(),
             threads: slow.threads.iter().map(|(it, from, to)| (it.0, *from, *to)).collect(),
         };
         let line = wanted.map(|wanted| ActivityLine {
