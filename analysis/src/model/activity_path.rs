@@ -126,16 +126,21 @@ impl ActivityPath {
     }
 
     /// Reads the number that begins at a nibble.
-    #[inline]
+    #[inline(always)]
     fn at(self, at: usize, form: PathForm) -> AtNibble {
-        let (mut at, mut is_spilled) = (at, false);
-        let Some(mut nibble) = self.nibble(at).filter(|nibble| *nibble != 0) else {
-            return AtNibble::End;
-        };
-        if nibble < PREFIX {
-            let number = PathNumber { number: u32::from(nibble), is_spilled };
-            return AtNibble::Number(number, at.saturating_add(1));
+        match self.nibble(at) {
+            None | Some(0) => AtNibble::End,
+            Some(nibble) if nibble < PREFIX => {
+                let number = PathNumber { number: u32::from(nibble), is_spilled: false };
+                AtNibble::Number(number, at.saturating_add(1))
+            }
+            Some(nibble) => self.long_number_at(nibble, at, form),
         }
+    }
+
+    /// Reads a number that takes more than the nibble at which it begins.
+    fn long_number_at(self, nibble: u8, at: usize, form: PathForm) -> AtNibble {
+        let (mut nibble, mut at, mut is_spilled) = (nibble, at, false);
         if nibble == PREFIX {
             at = at.saturating_add(1);
             is_spilled = true;

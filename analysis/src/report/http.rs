@@ -73,12 +73,13 @@ impl Report for Http {
     }
 
     fn wants(&self, event: &Event<'_>) -> bool {
-        self.requests.wants(event) || self.sql.wants(event)
+        // Whoever runs commands is among the sources of activities.
+        self.requests.wants(event)
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        let is_about = self.requests.wants(event) && self.requests.event(event, moment, model);
-        if self.sql.wants(event) {
+        let is_about = self.requests.event(event, moment, model);
+        if moment.edge_type().is_some() {
             self.sql.event_among(event, moment, model, &mut self.requests);
         }
         if let Some(steps) = &mut self.steps {
