@@ -2,6 +2,7 @@
 
 use super::extent::{Budget, Payload, Registers, Role, ValueExtent};
 use super::reading::{self, Reading, TextEnds};
+use super::text::Utf16;
 use super::value::Value;
 use super::value_name::ValueName;
 use super::{Cut, PayloadFault};
@@ -174,6 +175,53 @@ impl<'r> Fields<'r> {
         self.at_distance(distance)
     }
 
+    /// Returns the number in the next field, and continues after it, if the field has this name, a
+    /// usual type and all its bytes. `None` leaves the position, and [`Fields::find`] must look.
+    #[inline(always)]
+    pub(crate) fn next_number_named(&mut self, name: &str) -> Option<u64> {
+        let field = self.next_named(name)?;
+        let rest = self.payload.from(self.at);
+        let (number, size) = match field.kind {
+            FieldType::U32 => (u64::from(first::<u32>(rest)?), 4),
+            FieldType::U16 => (u64::from(first::<u16>(rest)?), 2),
+            FieldType::U64 => (first(rest)?, 8),
+            FieldType::Pointer if self.payload.reading.pointer_size() == 8 => (first(rest)?, 8),
+            _ => return None,
+        };
+        self.pass(size);
+        Some(number)
+    }
+
+    /// Returns the text in the next field, and continues after it, if the field has this name and is
+    /// present. `None` leaves the position, and [`Fields::find`] must look.
+    #[inline(always)]
+    pub(crate) fn next_text_named(&mut self, name: &str) -> Option<Utf16<'r>> {
+        let field = self.next_named(name)?;
+        let rest = self.payload.from(self.at);
+        if rest.is_empty() || !matches!(field.kind, FieldType::Utf16Text) {
+            return None;
+        }
+        let known = self.text_ends.take().map(|end| end.saturating_sub(self.at));
+        let end = known.or_else(|| utf16_end(rest))?;
+        self.pass(end.saturating_add(2));
+        Some(Utf16::new(rest.get(..end)?, true))
+    }
+
+    /// Returns the next field if it has this name and may be read without regard to others.
+    #[inline(always)]
+    fn next_named(&self, name: &str) -> Option<&'r Field> {
+        let field = self.ahead.first()?;
+        let is_plain = self.omitted == 0 && field.register.is_none();
+        (is_plain && field.name == name).then_some(field)
+    }
+
+    /// Continues after the next field, which has this size.
+    #[inline(always)]
+    fn pass(&mut self, size: usize) {
+        self.at = self.at.saturating_add(size);
+        self.ahead = self.ahead.get(1..).unwrap_or_default();
+    }
+
     /// Returns the field after the next `distance` fields, and continues after it. `None` if a
     /// broken field ends the walk before it.
     #[inline]
@@ -267,8 +315,7 @@ impl<'r> Fields<'r> {
     #[inline(always)]
     fn step(&mut self, field: &'r Field, size: usize, value: Value<'r>) -> Option<FieldValue<'r>> {
         let offset = self.at;
-        self.at = self.at.saturating_add(size);
-        self.ahead = self.ahead.get(1..).unwrap_or_default();
+        self.pass(size);
         Some(FieldValue { field, offset, value: Ok(value) })
     }
 
@@ -450,11 +497,23 @@ impl FieldPlace {
         bytes: &'r [u8],
         pointer_size: u8,
     ) -> Option<Result<Value<'r>, PayloadFault>> {
+        let field = schema.payload_fields().get(self.place)?;
+        let payload = Payload { bytes, reading: Reading::usual(pointer_size) };
+        if matches!(field.kind, FieldType::Utf16Text)
+            && let Some(offset) = field.offset.map(|offset| offset.start.bytes(pointer_size))
+            && offset < bytes.len()
+        {
+            // Only fields of fixed size precede the text, so it is the first one.
+            let mut ends = TextEnds::default();
+            if !schema.is_ambiguous() || reading::is_usual(schema, bytes, pointer_size, &mut ends) {
+                let known = ends.take().map(|end| end.saturating_sub(offset));
+                let end = known.or_else(|| utf16_end(payload.from(offset)));
+                return Some(Ok(payload.text(offset, end).0));
+            }
+        }
         if let Some((offset, end)) = self.bytes
             && end <= bytes.len()
         {
-            let field = schema.payload_fields().get(self.place)?;
-            let payload = Payload { bytes, reading: Reading::usual(pointer_size) };
             let mut budget = Budget::FULL;
             let value = payload.value(&field.kind, offset, &Registers::default(), &mut budget);
             let fault = |fault| PayloadFault { offset, fault };

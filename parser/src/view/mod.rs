@@ -69,7 +69,7 @@ fn value<'r>(fields: &mut Fields<'r>, name: &str) -> Option<Value<'r>> {
 }
 
 fn number(fields: &mut Fields<'_>, name: &str) -> Option<u64> {
-    value(fields, name)?.as_u64()
+    fields.next_number_named(name).or_else(|| value(fields, name)?.as_u64())
 }
 
 fn number32(fields: &mut Fields<'_>, name: &str) -> Option<u32> {
@@ -78,6 +78,9 @@ fn number32(fields: &mut Fields<'_>, name: &str) -> Option<u32> {
 
 /// Returns the text of the next field with this name; empty if the writer omitted it.
 fn text<'r>(fields: &mut Fields<'r>, name: &str) -> Option<Utf16<'r>> {
+    if let Some(text) = fields.next_text_named(name) {
+        return Some(text);
+    }
     match value(fields, name)? {
         Value::Utf16(text) => Some(text),
         Value::Absent => Some(Utf16::default()),
