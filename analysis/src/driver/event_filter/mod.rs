@@ -30,6 +30,9 @@ use samples::{SampleFeed, StackHandles};
 /// Maximum number of deferred events for each event that is not deferred. With more, the filter is
 /// slower than sorting all events.
 const MAX_DEFERRED: u64 = 3;
+/// Minimum number of deferred events before the filter is given up. A trace may begin with a list of
+/// its methods, all of which are new, and then have nothing but samples and the same list again.
+const MIN_DEFERRED: u64 = 1 << 14;
 
 /// Reads the remaining events. The result equals calls of `Analysis::event_for` for each event in
 /// time order.
@@ -65,7 +68,7 @@ pub(super) fn read<S: Source>(
             filter.roles.clear();
             handles.clear();
             // If most events are deferred, sorting all events is faster.
-            is_worth_it = deferred / MAX_DEFERRED <= filter.passed();
+            is_worth_it = deferred < MIN_DEFERRED || deferred / MAX_DEFERRED <= filter.passed();
         }
     }
     if !is_worth_it {
