@@ -360,8 +360,8 @@ impl FollowedRequests for Activities {
         moment: &Moment,
         model: &mut Model,
     ) -> Vec<(u64, HttpFacts)> {
-        // Frames without names are counted in the stacks of starts and stops. The model has those of
-        // starts already, but for what listeners say of spans.
+        // Frames without names are counted in the stacks of starts and stops. The model has those
+        // of starts already, except for what listeners say of spans.
         if moment.activity_edge(event).is_some_and(|edge| edge.is_listener || !edge.is_start) {
             model.stack_of(event, moment.thread);
         }
