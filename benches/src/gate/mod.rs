@@ -179,8 +179,8 @@ const ALLOCATIONS: [(&str, Case, f64); 12] = [
     ("report:exceptions", Case::Web, 0.005),
     ("perfetto", Case::Net10, 0.91),
     ("perfetto", Case::Web, 1.15),
-    ("text", Case::Net10, 0.67),
-    ("text", Case::Web, 2.0),
+    ("text", Case::Net10, 0.045),
+    ("text", Case::Web, 0.022),
 ];
 
 /// Number of passes that run under callgrind at the same time. Their counts do not influence each
