@@ -675,7 +675,7 @@ mod tests {
             may_repeat: false,
             is_error: false,
             fields: Default::default(),
-            parts: PartTotals::default(),
+            parts: None,
             phases: None,
             served_by: Vec::new(),
             threads: Vec::new(),
