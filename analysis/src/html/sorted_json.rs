@@ -10,7 +10,7 @@ pub(crate) fn sorted_json(value: &impl Serialize) -> serde_json::Result<Vec<u8>>
 
 /// An object or array whose end is not reached.
 #[derive(Debug, Default)]
-struct Open {
+struct OpenValue {
     is_object: bool,
     /// Position in the output of its first byte behind the bracket.
     start: usize,
@@ -28,8 +28,8 @@ struct Member {
 /// Sorts the members of all objects of a compact JSON text.
 fn sorted(text: &[u8]) -> Vec<u8> {
     let mut out: Vec<u8> = Vec::with_capacity(text.len());
-    let mut above: Vec<Open> = Vec::new();
-    let mut open = Open::default();
+    let mut above: Vec<OpenValue> = Vec::new();
+    let mut open = OpenValue::default();
     let mut members: Vec<Member> = Vec::new();
     let mut scratch = Vec::new();
     // Whether the next text is a name.
@@ -51,7 +51,7 @@ fn sorted(text: &[u8]) -> Vec<u8> {
             b'{' | b'[' => {
                 out.push(*byte);
                 let is_object = *byte == b'{';
-                let new = Open { is_object, start: out.len(), members_before: members.len() };
+                let new = OpenValue { is_object, start: out.len(), members_before: members.len() };
                 above.push(std::mem::replace(&mut open, new));
                 is_name = is_object;
             }

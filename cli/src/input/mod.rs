@@ -59,7 +59,7 @@ impl Input {
         }
         let whole = metadata.is_file().then_some(metadata.len());
         let head = head(&mut file).map_err(failed)?;
-        let packing = Packing::of(&head);
+        let packing = Packing::recognise(&head);
         let file_bytes = whole.filter(|bytes| *bytes > 0);
         if is_mapped && packing.is_none() && file_bytes.is_some() {
             // A file system that cannot map files can still read them.
@@ -103,7 +103,7 @@ impl Input {
         // Opening a pipe would wait for its writer.
         let length = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?.len();
         let mut file = File::open(path).ok()?;
-        let packing = Packing::of(&head(&mut file).ok()?);
+        let packing = Packing::recognise(&head(&mut file).ok()?);
         let place = second::find(&mut file, packing).ok()?.filter(|place| place.start < length)?;
         file.seek(SeekFrom::Start(place.start)).ok()?;
         let (head, progress) = (head(&mut file).ok()?, Rc::new(Progress::new(false)));
@@ -140,7 +140,7 @@ impl Input {
         limit: u64,
         progress: Rc<Progress>,
     ) -> io::Result<Input> {
-        let packing = Packing::of(&head);
+        let packing = Packing::recognise(&head);
         let file: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(rest));
         let (bytes, packed): (Box<dyn Read>, _) = match packing {
             Some(packing) => {

@@ -14,7 +14,7 @@ impl Packing {
     pub(super) const HEAD_BYTES: usize = 4;
 
     /// Recognises a packed file by its first bytes, whatever its name; `None` for any other file.
-    pub(super) fn of(head: &[u8]) -> Option<Packing> {
+    pub(super) fn recognise(head: &[u8]) -> Option<Packing> {
         match head {
             [0x1f, 0x8b, ..] => Some(Packing::Gzip),
             // A frame with data, or one for other programs, which may come first.

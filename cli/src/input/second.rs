@@ -111,7 +111,7 @@ fn find_packed(file: &mut (impl Read + Seek)) -> io::Result<Option<Place>> {
     let mut head = [0; Packing::HEAD_BYTES];
     file.seek(SeekFrom::Start(start))?;
     file.read_exact(&mut head)?;
-    let is_member = Packing::of(&head) == Some(Packing::Gzip) && len > 0;
+    let is_member = Packing::recognise(&head) == Some(Packing::Gzip) && len > 0;
     Ok(is_member.then_some(Place { start, len }))
 }
 

@@ -32,7 +32,7 @@ pub(super) trait Unpack: Send {
 
 /// Unpacked bytes that follow each other.
 #[derive(Default)]
-struct Piece {
+struct UnpackedPiece {
     /// A buffer, of which the first `len` bytes count.
     buffer: Vec<u8>,
     len: usize,
@@ -43,7 +43,11 @@ struct Piece {
 }
 
 /// Unpacks a file to its end, or until nobody reads it any more.
-fn unpack_all(mut decoder: Box<dyn Unpack>, pieces: SyncSender<Piece>, spare: Receiver<Vec<u8>>) {
+fn unpack_all(
+    mut decoder: Box<dyn Unpack>,
+    pieces: SyncSender<UnpackedPiece>,
+    spare: Receiver<Vec<u8>>,
+) {
     while let Ok(buffer) = spare.recv() {
         let piece = next_piece(&mut *decoder, buffer);
         let is_last = piece.end.is_some();
@@ -54,7 +58,7 @@ fn unpack_all(mut decoder: Box<dyn Unpack>, pieces: SyncSender<Piece>, spare: Re
 }
 
 /// Fills a buffer, as far as this is possible without waiting for a pipe.
-fn next_piece(decoder: &mut dyn Unpack, mut buffer: Vec<u8>) -> Piece {
+fn next_piece(decoder: &mut dyn Unpack, mut buffer: Vec<u8>) -> UnpackedPiece {
     buffer.resize(BUFFER_BYTES, 0);
     let (mut len, mut end) = (0, None);
     while buffer.len() - len >= MIN_ROOM_BYTES && (len == 0 || !decoder.file().is_drained()) {
@@ -67,7 +71,7 @@ fn next_piece(decoder: &mut dyn Unpack, mut buffer: Vec<u8>) -> Piece {
             break;
         }
     }
-    Piece { buffer, len, consumed: decoder.file().offset(), end }
+    UnpackedPiece { buffer, len, consumed: decoder.file().offset(), end }
 }
 
 /// What is known of a packed file while it is read.
@@ -82,10 +86,10 @@ pub(super) struct UnpackedSoFar {
 
 /// The unpacked bytes of a file.
 pub(super) struct Unpacked {
-    piece: Piece,
+    piece: UnpackedPiece,
     /// Number of bytes of the piece that were read.
     read: usize,
-    pieces: Receiver<Piece>,
+    pieces: Receiver<UnpackedPiece>,
     spare: SyncSender<Vec<u8>>,
     /// Bytes that the file may still give.
     left: u64,
@@ -119,7 +123,7 @@ impl Unpacked {
             .spawn(move || unpack_all(decoder, filled, emptied))?;
         let so_far =
             Rc::new(UnpackedSoFar { packing, consumed: Cell::new(0), fault: Cell::new(None) });
-        let piece = Piece::default();
+        let piece = UnpackedPiece::default();
         let shared = Rc::clone(&so_far);
         Ok((Unpacked { piece, read: 0, pieces, spare, left: limit, limit, so_far }, shared))
     }
