@@ -316,7 +316,8 @@ impl ActivityPath {
     pub(crate) fn of_bytes(start: &[u8]) -> ActivityPath {
         let mut nibbles = [0; 16];
         nibbles[..start.len()].copy_from_slice(start);
-        ActivityPath { bits: u128::from_be_bytes(nibbles) & !OWNER }
+        let bits = nibbles.into_iter().fold(0, |bits, byte| (bits << 8) | u128::from(byte));
+        ActivityPath { bits: bits & !OWNER }
     }
 }
 
