@@ -1,5 +1,6 @@
 //! Points of counters that stand for several neighbouring ones.
 
+#[cfg(feature = "page")]
 use super::series::{CounterPoint, CounterSeries};
 
 /// What a point stands for that joins neighbouring points.
@@ -14,6 +15,7 @@ pub(crate) struct JoinedPoints {
     last: f64,
 }
 
+#[cfg(feature = "page")]
 impl CounterSeries {
     /// Joins every `step` neighbouring points to one.
     pub(crate) fn join_points(&mut self, step: usize) {
@@ -23,6 +25,7 @@ impl CounterSeries {
 
 /// Joins points to one, which has the time of the first, and the mean, minimum and maximum of the
 /// measured values. Values that are not finite are left out.
+#[cfg(feature = "page")]
 fn joined(points: &[CounterPoint]) -> Option<CounterPoint> {
     let (mut joined, mut measured, mut mean, mut last) = (0_u32, 0.0, 0.0, None);
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
