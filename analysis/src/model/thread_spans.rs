@@ -1,7 +1,5 @@
 //! Times in which threads worked for activities, and for the requests to each endpoint.
 
-use std::collections::BTreeMap;
-
 /// Maximum number of spans before a time that are searched for one around it: requests of a program
 /// to itself may be inside each other.
 const MAX_SEARCHED_SPANS: usize = 32;
@@ -97,27 +95,16 @@ pub struct EndpointSpans {
 }
 
 impl EndpointSpans {
-    /// Sorts spans of requests. Each has the start of the request and its endpoint. `left_out`:
-    /// number of requests to an endpoint that lack spans; `unknown`: times in which threads may have
-    /// worked for them.
+    /// Puts the parts together. `names`: sorted; `spans`: sorted by thread, time, and start of the
+    /// request; `left_out`: number of requests to each endpoint that lack spans; `unknown`: times in
+    /// which threads may have worked for them.
     pub(crate) fn new(
-        spans: Vec<(ThreadSpan, i64, &str)>,
-        left_out: BTreeMap<&str, u64>,
+        names: Vec<String>,
+        spans: Vec<(ThreadSpan, u32)>,
+        left_out: Vec<u64>,
         unknown: ThreadSpans,
     ) -> EndpointSpans {
-        let of_spans = spans.iter().map(|(_, _, name)| *name);
-        let of_all = of_spans.chain(left_out.keys().copied()).map(|name| (name, 0));
-        let mut places: BTreeMap<&str, u32> = of_all.collect();
-        (0..).zip(places.values_mut()).for_each(|(next, place)| *place = next);
-        let numbered = spans
-            .iter()
-            .filter_map(|(span, begun, name)| Some((*span, *begun, *places.get(name)?)));
-        let mut numbered: Vec<(ThreadSpan, i64, u32)> = numbered.collect();
-        numbered.sort_by_key(|(span, begun, _)| (span.thread_id, span.from_nanos, *begun));
-        let spans = numbered.into_iter().map(|(span, _, endpoint)| (span, endpoint)).collect();
-        let names = places.keys().map(|name| (*name).to_owned()).collect();
-        let counts = places.keys().map(|name| left_out.get(name).copied().unwrap_or(0));
-        EndpointSpans { names, spans, left_out: counts.collect(), unknown }
+        EndpointSpans { names, spans, left_out, unknown }
     }
 
     /// Returns the endpoints, sorted by name.
@@ -177,18 +164,12 @@ mod tests {
 
     #[test]
     fn the_innermost_request_counts() {
-        let span = |thread, from, to, begun, name: &'static str| {
-            (ThreadSpan::new(thread, from, to), begun, name)
-        };
+        let span = |thread, from, to, endpoint| (ThreadSpan::new(thread, from, to), endpoint);
+        let names = ["GET /inner", "GET /late", "GET /outer"].map(str::to_owned);
         // The program serves its own call on another thread, so both requests have that thread.
-        let requests = vec![
-            span(1, 0, 100, 0, "GET /outer"),
-            span(2, 20, 30, 20, "GET /inner"),
-            span(2, 20, 60, 0, "GET /outer"),
-        ];
-        let left_out = [("GET /late", 3), ("GET /outer", 1)].into();
+        let requests = vec![span(1, 0, 100, 2), span(2, 20, 60, 2), span(2, 20, 30, 0)];
         let unknown = [ThreadSpan::new(2, 50, 80)].into_iter().collect();
-        let spans = EndpointSpans::new(requests, left_out, unknown);
+        let spans = EndpointSpans::new(names.to_vec(), requests, vec![0, 3, 1], unknown);
         assert_eq!(spans.endpoints(), ["GET /inner", "GET /late", "GET /outer"]);
         let at = |thread, nanos| spans.at(thread, nanos);
         assert_eq!(

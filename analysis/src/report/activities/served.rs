@@ -2,7 +2,7 @@
 
 use crate::hash::HashMap;
 use crate::model::{EndpointSpans, Resolved, TextHandle, ThreadHandle, ThreadSpan};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Time in which a thread worked for a request.
 #[derive(Debug, Clone, Copy)]
@@ -65,23 +65,40 @@ impl ServedRequests {
         }
     }
 
-    /// Returns the spans by endpoint, with the number of requests that lack spans.
-    pub(super) fn finish(self, resolved: &Resolved<'_>) -> EndpointSpans {
+    /// Returns the spans by endpoint, with the number of requests that lack spans. The spans stay in
+    /// their memory.
+    pub(super) fn finish(mut self, resolved: &Resolved<'_>) -> EndpointSpans {
         let model = resolved.model();
         let id_of = |thread| model.thread(thread).and_then(|row| row.os_thread_id);
-        let endpoint = |label| {
-            let label = model.texts().get(label);
-            label.strip_prefix("in ").unwrap_or(label)
-        };
-        let spans = self.spans.iter().filter_map(|span| {
+        let labels: BTreeSet<TextHandle> = self.spans.iter().map(|span| span.label).collect();
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut names: HashMap<TextHandle, &str> = HashMap::default();
+        for label in labels.into_iter().chain(self.left_out.keys().copied()) {
+            let text = model.texts().get(label);
+            let endpoint = text.strip_prefix("in ").unwrap_or(text);
+            let count = counts.entry(endpoint).or_default();
+            if names.insert(label, endpoint).is_none() {
+                *count = count.saturating_add(self.left_out.get(&label).copied().unwrap_or(0));
+            }
+        }
+        let places: HashMap<&str, u32> = counts.keys().copied().zip(0..).collect();
+        // Of two with one start, what began first comes first, and then what ended first.
+        self.spans.sort_unstable_by_key(|span| {
+            (id_of(span.thread), span.from_nanos, span.begun_nanos, span.to_nanos)
+        });
+        let spans = self.spans.into_iter().filter_map(|span| {
             let of_thread = ThreadSpan::new(id_of(span.thread)?, span.from_nanos, span.to_nanos);
-            Some((of_thread, span.begun_nanos, endpoint(span.label)))
+            Some((of_thread, *places.get(names.get(&span.label)?)?))
         });
         let times = self.threads_left_out.iter();
         let times = times
             .filter_map(|(thread, (from, to))| Some(ThreadSpan::new(id_of(*thread)?, *from, *to)));
-        let requests = self.left_out.iter().map(|(label, count)| (endpoint(*label), *count));
-        EndpointSpans::new(spans.collect(), requests.collect(), times.collect())
+        EndpointSpans::new(
+            counts.keys().map(|&name| name.to_owned()).collect(),
+            spans.collect(),
+            counts.values().copied().collect(),
+            times.collect(),
+        )
     }
 
     fn leave_out(&mut self, thread: ThreadHandle, from: i64, to: i64) {
