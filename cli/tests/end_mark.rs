@@ -6,6 +6,7 @@ use crate::common::Json;
 
 use common::{command, file, gzip, nettrace};
 use nettrace_testdata::synth;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -22,7 +23,9 @@ const COMMANDS: [&[&str]; 6] = [
 #[test]
 fn a_pipe_that_is_held_open_after_the_end_mark_does_not_block() {
     for bytes in [synth::tiny_v4().into_bytes(), synth::tiny_v6().into_bytes()] {
-        for sent in [bytes.clone(), gzip(&bytes), [&bytes[..], b"something else"].concat()] {
+        let more = [&bytes[..], b"something else"].concat();
+        let zstd = compress_to_vec(&bytes[..], CompressionLevel::Fastest);
+        for sent in [bytes.clone(), gzip(&bytes), zstd, more] {
             for args in COMMANDS {
                 let mut child = command(&[args, &["-"]].concat())
                     .stdin(Stdio::piped())

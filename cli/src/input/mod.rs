@@ -144,7 +144,7 @@ impl Input {
         let file: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(rest));
         let (bytes, packed): (Box<dyn Read>, _) = match packing {
             Some(packing) => {
-                let (unpacked, so_far) = Unpacked::new(packing, file, limit)?;
+                let (unpacked, so_far) = Unpacked::new(packing, file, whole.is_some(), limit)?;
                 (Box::new(unpacked), Some(so_far))
             }
             None => (file, None),

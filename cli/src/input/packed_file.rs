@@ -48,11 +48,6 @@ impl PackedFile {
         self.offset
     }
 
-    /// Returns whether the next byte has to be read first, for which a pipe may wait.
-    pub(super) fn is_drained(&self) -> bool {
-        self.file.buffer().is_empty()
-    }
-
     /// Skips zeros, which fill a file up to the size of a block on a tape or disk. Returns whether
     /// anything follows.
     pub(super) fn skip_zeros(&mut self) -> Result<bool, Stop> {

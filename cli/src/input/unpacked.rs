@@ -45,11 +45,12 @@ struct UnpackedPiece {
 /// Unpacks a file to its end, or until nobody reads it any more.
 fn unpack_all(
     mut decoder: Box<dyn Unpack>,
+    is_at_rest: bool,
     pieces: SyncSender<UnpackedPiece>,
     spare: Receiver<Vec<u8>>,
 ) {
     while let Ok(buffer) = spare.recv() {
-        let piece = next_piece(&mut *decoder, buffer);
+        let piece = next_piece(&mut *decoder, is_at_rest, buffer);
         let is_last = piece.end.is_some();
         if pieces.send(piece).is_err() || is_last {
             break;
@@ -57,11 +58,12 @@ fn unpack_all(
     }
 }
 
-/// Fills a buffer, as far as this is possible without waiting for a pipe.
-fn next_piece(decoder: &mut dyn Unpack, mut buffer: Vec<u8>) -> UnpackedPiece {
+/// Fills a buffer if the file is at rest. A pipe may wait at any call of the decoder, so what one
+/// call gives is a piece: a trace can end in it, though the pipe stays open.
+fn next_piece(decoder: &mut dyn Unpack, is_at_rest: bool, mut buffer: Vec<u8>) -> UnpackedPiece {
     buffer.resize(BUFFER_BYTES, 0);
     let (mut len, mut end) = (0, None);
-    while buffer.len() - len >= MIN_ROOM_BYTES && (len == 0 || !decoder.file().is_drained()) {
+    while buffer.len() - len >= MIN_ROOM_BYTES && (len == 0 || is_at_rest) {
         match decoder.unpack(&mut buffer[len..]) {
             Ok(0) => end = Some(Ok(())),
             Ok(count) => len += count,
@@ -98,13 +100,15 @@ pub(super) struct Unpacked {
 }
 
 impl Unpacked {
-    /// Starts to unpack a file; `limit` is the number of bytes that it may give.
+    /// Starts to unpack a file; `limit` is the number of bytes that it may give. `is_at_rest`: reading
+    /// it never waits, as reading a pipe does.
     ///
     /// # Errors
     /// There can be no further thread.
     pub(super) fn new(
         packing: Packing,
         file: Box<dyn Read + Send>,
+        is_at_rest: bool,
         limit: u64,
     ) -> io::Result<(Unpacked, Rc<UnpackedSoFar>)> {
         let file = PackedFile::new(packing, file);
@@ -120,7 +124,7 @@ impl Unpacked {
         // Nobody waits for the end of this thread: it may be waiting for a pipe.
         thread::Builder::new()
             .name("unpack".to_owned())
-            .spawn(move || unpack_all(decoder, filled, emptied))?;
+            .spawn(move || unpack_all(decoder, is_at_rest, filled, emptied))?;
         let so_far =
             Rc::new(UnpackedSoFar { packing, consumed: Cell::new(0), fault: Cell::new(None) });
         let piece = UnpackedPiece::default();
@@ -221,7 +225,7 @@ pub(super) mod tests {
         file: &[u8],
     ) -> (Vec<u8>, Option<UnpackFault>) {
         let file = Box::new(Cursor::new(file.to_vec()));
-        let (mut unpacked, so_far) = Unpacked::new(packing, file, u64::MAX).unwrap();
+        let (mut unpacked, so_far) = Unpacked::new(packing, file, true, u64::MAX).unwrap();
         let mut bytes = Vec::new();
         let read = unpacked.read_to_end(&mut bytes);
         let is_nothing = read
@@ -237,7 +241,7 @@ pub(super) mod tests {
             let file = [packed(packing, &[7; 60_000]), packed(packing, &[8; 60_000])].concat();
             let within = |limit| {
                 let file = Box::new(Cursor::new(file.clone()));
-                Unpacked::new(packing, file, limit).unwrap().0
+                Unpacked::new(packing, file, true, limit).unwrap().0
             };
             for limit in [0, 1, 59_999, 60_000, 60_001, 119_999] {
                 let (mut unpacked, mut bytes) = (within(limit), Vec::new());
@@ -348,7 +352,8 @@ pub(super) mod tests {
             let mut file = packed(packing, &data);
             file.truncate(file.len() / 2);
             let file = Failing { bytes: Cursor::new(file), _held: Arc::default() };
-            let (mut unpacked, so_far) = Unpacked::new(packing, Box::new(file), u64::MAX).unwrap();
+            let (mut unpacked, so_far) =
+                Unpacked::new(packing, Box::new(file), true, u64::MAX).unwrap();
             let mut bytes = Vec::new();
             for _ in 0..2 {
                 let error = unpacked.read_to_end(&mut bytes).unwrap_err();
@@ -365,7 +370,7 @@ pub(super) mod tests {
             let bytes = Cursor::new(packed(packing, &noise(4_000_000)));
             let held = Arc::new(());
             let file = Box::new(Failing { bytes, _held: Arc::clone(&held) });
-            let (mut unpacked, _) = Unpacked::new(packing, file, u64::MAX).unwrap();
+            let (mut unpacked, _) = Unpacked::new(packing, file, true, u64::MAX).unwrap();
             unpacked.read_exact(&mut [0; 1000]).unwrap();
             assert_eq!(Arc::strong_count(&held), 2);
             drop(unpacked);
