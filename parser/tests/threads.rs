@@ -64,6 +64,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Utf8<'static>,
             Value<'static>,
             ValueMap,
+            ValueName<'static>,
             Version,
             Whole<&'static [u8]>,
             Buffered<std::fs::File>,
