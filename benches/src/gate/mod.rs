@@ -124,11 +124,11 @@ const READING: [Row; 16] = [
 
 /// Limits on what people wait for: reports, and events as text.
 const REPORTS: [Row; 6] = [
-    event("summary", Case::Net10, 1_550.0),
-    event("summary", Case::Web, 5_730.0),
-    event("http", Case::Web, 5_030.0),
-    event("page", Case::Net10, 12_750.0),
-    event("perfetto", Case::Net10, 2_560.0),
+    event("summary", Case::Net10, 1_235.0),
+    event("summary", Case::Web, 4_120.0),
+    event("http", Case::Web, 4_700.0),
+    event("page", Case::Net10, 9_830.0),
+    event("perfetto", Case::Net10, 2_470.0),
     event("text", Case::Net10, 5_760.0),
 ];
 
