@@ -113,7 +113,8 @@ impl Steps {
         if let Some(wanted) = wanted {
             // If the id is that of a layer, the steps are those of its request.
             let of_all = || self.requests.request_for(event, edge, moment.thread, stack, model);
-            let number = if self.requests.was_layer() { of_all() } else { Some(number) };
+            let of_layer = || of_all().map(|(number, _)| number);
+            let number = if self.requests.was_layer() { of_layer() } else { Some(number) };
             self.learn(wanted);
             if let Some(number) = number {
                 self.numbers.insert(number);
@@ -149,7 +150,7 @@ impl Steps {
             || self
                 .requests
                 .request_for(event, edge, moment.thread, stack, model)
-                .is_some_and(|number| self.numbers.contains(&number));
+                .is_some_and(|(number, _)| self.numbers.contains(&number));
         match provider {
             _ if is_exception && belongs => self.exception(event, moment, model),
             _ if self.command(event, edge, belongs, moment, model) => {}

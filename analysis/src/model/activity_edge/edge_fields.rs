@@ -28,8 +28,8 @@ struct FieldUse {
 }
 
 impl EdgeFields {
-    /// Decides what the fields of an event's type are for. `name`: name of the activities; `chosen`: the
-    /// only fields that are compared, if not all are.
+    /// Decides what the fields of an event's type are for. `name`: name of the activities; `chosen`:
+    /// the fields that are compared, or `None` for all.
     pub(super) fn new(event: &Event<'_>, name: &str, chosen: Option<&[&str]>) -> EdgeFields {
         let http = direction_of(name, false).map(|it| (it, RecentFacts::default()));
         let fields = event.schema().map_or(&[][..], |schema| schema.payload_fields());

@@ -66,8 +66,8 @@ struct ReadFacts {
     status: Option<i64>,
 }
 
-/// Returns the direction of the HTTP requests among the activities with a name; `None` for other
-/// activities. The source need not say the direction.
+/// Returns the direction of HTTP requests whose activities have a name, or `Some(None)` if the source
+/// does not say it; `None` for activities that are no requests.
 pub(super) fn direction_of(name: &str, is_diagnostic: bool) -> Option<Option<&'static str>> {
     match name {
         "System.Net.Http/Request" => Some(Some("out")),

@@ -93,7 +93,7 @@ const MAX_PAGE_SPANS: usize = 50;
 
 /// Open activity, without the members used for matching.
 #[derive(Debug)]
-struct BegunActivity {
+pub(crate) struct BegunActivity {
     /// Node in the tree of all activities.
     node: usize,
     stack: StackHandle,

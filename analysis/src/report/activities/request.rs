@@ -7,12 +7,11 @@ use super::{Activities, BegunActivity, Moment};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_edge::http_facts::HttpFacts;
 use crate::model::activity_id::ActivityId;
-use crate::model::intervals::{Hint, OpenActivity, OpenActivityKey};
+use crate::model::intervals::{Hint, OpenActivities, OpenActivity, OpenActivityKey};
 use crate::model::{Model, StackHandle, TextHandle, ThreadHandle};
 use crate::report::occurrence::Lasted;
 use crate::report::requests::{
-    ConnectionUse, FollowedRequests, HttpPhases, PhaseClock, PhaseMark, open_request_for,
-    request_of, requests_around,
+    ConnectionUse, FollowedRequests, HttpPhases, PhaseClock, PhaseMark, request_of, requests_around,
 };
 use nettrace_parser::Event;
 
@@ -180,15 +179,6 @@ impl Activities {
         }
     }
 
-    /// Returns the open request around an activity, by ids.
-    fn request_by_ids(&self, edge: &ActivityEdge, thread: ThreadHandle) -> Option<OpenActivityKey> {
-        let of_span = || {
-            let span = self.open.parent_place(None, edge.parent.as_ref(), thread)?;
-            self.open.at(span)?.what.within
-        };
-        requests_around(&self.open, edge, thread).next().or_else(of_span)
-    }
-
     pub(super) fn request_mut(&mut self, place: OpenActivityKey) -> Option<&mut Request> {
         self.open.at_mut(place)?.what.request.as_mut()
     }
@@ -328,33 +318,29 @@ impl Activities {
 }
 
 impl FollowedRequests for Activities {
-    fn request_for(
-        &self,
-        event: &Event<'_>,
-        edge: Option<&ActivityEdge>,
-        thread: ThreadHandle,
-        stack: StackHandle,
-        model: &Model,
-    ) -> Option<u64> {
-        let by_ids = edge.and_then(|edge| self.request_by_ids(edge, thread));
-        let told = (by_ids, self.requests.get(&thread).copied());
-        let request = open_request_for(&self.open, event, told, thread, stack, model)?;
-        Some(request.number)
+    type Begun = BegunActivity;
+
+    fn open(&self) -> &OpenActivities<BegunActivity> {
+        &self.open
     }
 
-    fn facts_for(
-        &self,
-        event: &Event<'_>,
-        thread: ThreadHandle,
-        stack: StackHandle,
-        model: &Model,
-    ) -> Option<&HttpFacts> {
-        let told = (None, self.requests.get(&thread).copied());
-        let request = open_request_for(&self.open, event, told, thread, stack, model)?;
-        request.what.request.as_ref().map(|request| &request.joined)
+    fn newest(&self, thread: ThreadHandle) -> Option<OpenActivityKey> {
+        self.requests.get(&thread).copied()
     }
 
-    fn take_ended(
+    fn by_ids(&self, edge: &ActivityEdge, thread: ThreadHandle) -> Option<OpenActivityKey> {
+        let of_span = || {
+            let span = self.open.parent_place(None, edge.parent.as_ref(), thread)?;
+            self.open.at(span)?.what.within
+        };
+        requests_around(&self.open, edge, thread).next().or_else(of_span)
+    }
+
+    fn number_and_facts(activity: &OpenActivity<BegunActivity>) -> Option<(u64, &HttpFacts)> {
+        Some((activity.number, &activity.what.request.as_ref()?.joined))
+    }
+
+    fn requests_ended_by(
         &mut self,
         event: &Event<'_>,
         moment: &Moment,

@@ -22,38 +22,6 @@ pub(crate) trait MaybeRequest {
     fn stack(&self) -> Option<StackHandle>;
 }
 
-/// The open requests of a pass, which one report follows and others ask about.
-pub(crate) trait FollowedRequests {
-    /// Returns the number of the open request that an event belongs to: the one that its activity
-    /// ids lead to, else the last one that started on its thread, if the stack shows that the call
-    /// that wrote the start has not returned. `edge`: the event as a start or stop.
-    fn request_for(
-        &self,
-        event: &Event<'_>,
-        edge: Option<&ActivityEdge>,
-        thread: ThreadHandle,
-        stack: StackHandle,
-        model: &Model,
-    ) -> Option<u64>;
-
-    /// Returns the facts of the open request that an event belongs to, as far as they are known.
-    fn facts_for(
-        &self,
-        event: &Event<'_>,
-        thread: ThreadHandle,
-        stack: StackHandle,
-        model: &Model,
-    ) -> Option<&HttpFacts>;
-
-    /// Takes the requests whose end is known with an event, with their numbers.
-    fn take_ended(
-        &mut self,
-        event: &Event<'_>,
-        moment: &Moment,
-        model: &mut Model,
-    ) -> Vec<(u64, HttpFacts)>;
-}
-
 /// Maximum number of outgoing requests inside each other, such as a gRPC call and its HTTP request.
 const MAX_OUTGOING: usize = 8;
 
@@ -61,43 +29,71 @@ const MAX_OUTGOING: usize = 8;
 /// from the stack of the request's start: the frames that write the start.
 pub(super) const MAX_OWN_FRAMES: usize = 32;
 
+/// The open requests of a pass, which one report follows and others ask about.
+pub(crate) trait FollowedRequests {
+    /// Data of the open activities among which the requests are.
+    type Begun: MaybeRequest;
+
+    /// Returns the open activities.
+    fn open(&self) -> &OpenActivities<Self::Begun>;
+
+    /// Returns the last request that started on a thread.
+    fn newest(&self, thread: ThreadHandle) -> Option<OpenActivityKey>;
+
+    /// Returns the request that the ids of a start or stop tell.
+    fn by_ids(&self, edge: &ActivityEdge, thread: ThreadHandle) -> Option<OpenActivityKey>;
+
+    /// Returns the number of an open request, and its facts as far as they are known.
+    fn number_and_facts(request: &OpenActivity<Self::Begun>) -> Option<(u64, &HttpFacts)>;
+
+    /// Takes the requests whose end is known with an event, with their numbers and facts.
+    fn requests_ended_by(
+        &mut self,
+        event: &Event<'_>,
+        moment: &Moment,
+        model: &mut Model,
+    ) -> Vec<(u64, HttpFacts)>;
+
+    /// Returns the number and the facts of the open request that an event belongs to: the one that its
+    /// activity ids lead to, else the last one that started on its thread, if the stack shows that
+    /// the call that wrote the start has not returned. `edge`: the event as a start or stop.
+    fn request_for(
+        &self,
+        event: &Event<'_>,
+        edge: Option<&ActivityEdge>,
+        thread: ThreadHandle,
+        stack: StackHandle,
+        model: &Model,
+    ) -> Option<(u64, &HttpFacts)> {
+        let open = self.open();
+        let is_request = |activity: &Self::Begun| activity.http().is_some();
+        let by_ids = edge.and_then(|edge| self.by_ids(edge, thread));
+        let by_path = || open.of_id(&ActivityId::of_event(event)?, thread, is_request);
+        let on_thread = || {
+            let newest = self.newest(thread)?;
+            let stacks = model.stored_stacks();
+            let start = stacks.addresses(open.at(newest)?.what.stack()?);
+            is_inside(start, stacks.addresses(stack), MAX_OWN_FRAMES).then_some(newest)
+        };
+        let place = by_ids.or_else(by_path).or_else(on_thread)?;
+        let mut request = open.at(outermost_layer(open, place)?)?;
+        // Events inside an outgoing request belong to the request around it.
+        for _ in 0..MAX_OUTGOING {
+            if request.what.http()?.direction() != Some("out") {
+                return Self::number_and_facts(request);
+            }
+            request = open.at(outermost_layer(open, request.what.caller()?)?)?;
+        }
+        None
+    }
+}
+
 /// Returns the request that an open request is a layer of, or the request itself.
 pub(super) fn outermost_layer<T: MaybeRequest>(
     open: &OpenActivities<T>,
     place: OpenActivityKey,
 ) -> Option<OpenActivityKey> {
     Some(open.at(place)?.what.layer_of().unwrap_or(place))
-}
-
-/// Returns the open request that an event belongs to, as [`FollowedRequests::request_for`] says.
-/// `by_ids`: request that the ids of a start or stop tell; `newest`: last request that started on the
-/// event's thread.
-pub(crate) fn open_request_for<'o, T: MaybeRequest>(
-    open: &'o OpenActivities<T>,
-    event: &Event<'_>,
-    (by_ids, newest): (Option<OpenActivityKey>, Option<OpenActivityKey>),
-    thread: ThreadHandle,
-    stack: StackHandle,
-    model: &Model,
-) -> Option<&'o OpenActivity<T>> {
-    let is_request = |activity: &T| activity.http().is_some();
-    let by_path = || open.of_id(&ActivityId::of_event(event)?, thread, is_request);
-    let on_thread = || {
-        let start = open.at(newest?)?.what.stack()?;
-        let stacks = model.stored_stacks();
-        let (start, now) = (stacks.addresses(start), stacks.addresses(stack));
-        newest.filter(|_| is_inside(start, now, MAX_OWN_FRAMES))
-    };
-    let place = by_ids.or_else(by_path).or_else(on_thread)?;
-    let mut request = open.at(outermost_layer(open, place)?)?;
-    // Events inside an outgoing request belong to the request around it.
-    for _ in 0..MAX_OUTGOING {
-        if request.what.http()?.direction() != Some("out") {
-            return Some(request);
-        }
-        request = open.at(outermost_layer(open, request.what.caller()?)?)?;
-    }
-    None
 }
 
 /// Returns the open requests around a starting activity: the one that it refers to by id, and the

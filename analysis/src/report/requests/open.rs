@@ -4,16 +4,15 @@
 //! counts once, with the facts of all layers.
 
 use super::facts::{
-    FollowedRequests, MAX_OWN_FRAMES, MaybeRequest, open_request_for, outermost_layer, request_of,
-    requests_around,
+    FollowedRequests, MAX_OWN_FRAMES, MaybeRequest, outermost_layer, request_of, requests_around,
 };
 use crate::hash::HashMap;
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_edge::http_facts::HttpFacts;
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{
-    ActivityInterval, Edge, Hint, OpenActivities, OpenActivityKey, StoppedActivities, TwinStop,
-    Twins,
+    ActivityInterval, Edge, Hint, OpenActivities, OpenActivity, OpenActivityKey, StoppedActivities,
+    TwinStop, Twins,
 };
 use crate::model::{Model, Moment, StackHandle, TextHandle, Texts, ThreadHandle, is_inside};
 use nettrace_parser::Event;
@@ -86,7 +85,7 @@ impl LayerStops {
 
 /// Open request, or a layer of one.
 #[derive(Debug)]
-struct BegunRequest {
+pub(crate) struct BegunRequest {
     number: u64,
     facts: HttpFacts,
     layer_of: Option<OpenActivityKey>,
@@ -326,43 +325,30 @@ impl OpenRequests {
         }
         self.spans.insert(id.clone(), request);
     }
+}
 
-    /// Returns the open request around an activity, by ids.
+impl FollowedRequests for OpenRequests {
+    type Begun = BegunRequest;
+
+    fn open(&self) -> &OpenActivities<BegunRequest> {
+        &self.open
+    }
+
+    fn newest(&self, thread: ThreadHandle) -> Option<OpenActivityKey> {
+        self.newest.get(&thread).copied()
+    }
+
     fn by_ids(&self, edge: &ActivityEdge, thread: ThreadHandle) -> Option<OpenActivityKey> {
         let parent = edge.parent.as_ref();
         let of_span = || parent.and_then(|parent| self.spans.get(parent)).copied();
         requests_around(&self.open, edge, thread).next().or_else(of_span)
     }
-}
 
-impl FollowedRequests for OpenRequests {
-    fn request_for(
-        &self,
-        event: &Event<'_>,
-        edge: Option<&ActivityEdge>,
-        thread: ThreadHandle,
-        stack: StackHandle,
-        model: &Model,
-    ) -> Option<u64> {
-        let by_ids = edge.and_then(|edge| self.by_ids(edge, thread));
-        let told = (by_ids, self.newest.get(&thread).copied());
-        let request = open_request_for(&self.open, event, told, thread, stack, model)?;
-        Some(request.what.number)
+    fn number_and_facts(request: &OpenActivity<BegunRequest>) -> Option<(u64, &HttpFacts)> {
+        Some((request.what.number, &request.what.facts))
     }
 
-    fn facts_for(
-        &self,
-        event: &Event<'_>,
-        thread: ThreadHandle,
-        stack: StackHandle,
-        model: &Model,
-    ) -> Option<&HttpFacts> {
-        let told = (None, self.newest.get(&thread).copied());
-        let request = open_request_for(&self.open, event, told, thread, stack, model)?;
-        Some(&request.what.facts)
-    }
-
-    fn take_ended(
+    fn requests_ended_by(
         &mut self,
         event: &Event<'_>,
         moment: &Moment,

@@ -132,7 +132,7 @@ impl Sql {
         model: &Model,
     ) -> Option<WorkUnit> {
         let found = requests.request_for(event, edge, moment.thread, stack, model);
-        let request = found.or_else(|| {
+        let request = found.map(|(number, _)| number).or_else(|| {
             let number = *self.connections.get(&command.connection?)?;
             let commands = self.sources.get(&command.source)?;
             commands.units.is_open(WorkUnit::Request(number)).then_some(number)
@@ -165,7 +165,7 @@ impl Sql {
         let Some(request) = around.request.as_deref().map(hash_of) else {
             let stack = model.stack_of(event, moment.thread);
             let found = requests.request_for(event, None, moment.thread, stack, model);
-            return found.map(WorkUnit::Request);
+            return found.map(|(number, _)| WorkUnit::Request(number));
         };
         let unit = WorkUnit::Scope(request);
         let path = path_in(&around);
@@ -194,10 +194,10 @@ impl Sql {
             return;
         }
         let stack = model.stack_of(event, moment.thread);
-        let facts = requests.facts_for(event, moment.thread, stack, model);
+        let found = requests.request_for(event, None, moment.thread, stack, model);
         // A handler may start another request on its thread.
-        let facts = facts.filter(|facts| path.is_some() && facts.path() == path);
-        let method = facts.and_then(|facts| facts.method()).map(str::to_owned);
+        let found = found.filter(|(_, facts)| path.is_some() && facts.path() == path);
+        let method = found.and_then(|(_, facts)| facts.method()).map(str::to_owned);
         if let Some(method) = method {
             self.note_method(request, method);
         }
@@ -245,7 +245,7 @@ impl Sql {
                 }
             }
             None => {
-                for (number, facts) in requests.take_ended(event, moment, model) {
+                for (number, facts) in requests.requests_ended_by(event, moment, model) {
                     let unit = WorkUnit::Request(number);
                     let sources = self.sources.values_mut();
                     for source in sources.filter(|source| source.units.is_open(unit)) {
