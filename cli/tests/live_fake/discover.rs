@@ -58,7 +58,7 @@ fn of_a_process_that_is_killed_it_shows_what_it_found_and_fails() {
     let port = address(&fake);
     let words = ["discover", "--port", &port, "--duration", "120s", "--patience", "120s"];
     let child = start(&mut command(&words));
-    wait_until("all sessions", || starts(&fake).len() == 3 && fake.session_count() == 3);
+    wait_until("all sessions", || fake.held_count() == 3);
     fake.kill();
     let run = ended(child);
     assert_eq!(run.code, Some(1), "{}", run.stderr);

@@ -147,6 +147,8 @@ struct FakeState {
     descriptors: usize,
     stops: Vec<u64>,
     resumes: usize,
+    /// Sessions that have written all that [`FakeConfig::holds_at`] lets through.
+    held: usize,
 }
 
 impl SharedFake {
@@ -296,6 +298,11 @@ impl FakeRuntime {
     /// Lets all sessions go on that pause because of [`FakeConfig::holds_at`].
     pub fn go_on(&self) {
         self.shared.goes_on.store(true, Ordering::SeqCst);
+    }
+
+    /// Returns how many sessions have written everything that [`FakeConfig::holds_at`] lets through.
+    pub fn held_count(&self) -> usize {
+        self.shared.lock().held
     }
 
     /// Returns the number of running sessions.

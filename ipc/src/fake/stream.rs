@@ -78,16 +78,19 @@ fn write(
         std::thread::sleep(Duration::from_millis(2));
     }
     let mut written = 0_usize;
+    let mut is_held = false;
     loop {
         for piece in stream.chunks(config.piece_bytes.max(1)) {
             if shared.is_over() || (config.repeat && over()) {
                 return;
             }
             let holds = |limit: usize| written.saturating_add(piece.len()) > limit;
-            while config.holds_at.is_some_and(holds)
-                && !shared.goes_on.load(Ordering::SeqCst)
-                && !over()
-            {
+            if config.holds_at.is_some_and(holds) && !is_held {
+                is_held = true;
+                let mut state = shared.lock();
+                state.held = state.held.saturating_add(1);
+            }
+            while is_held && !shared.goes_on.load(Ordering::SeqCst) && !over() {
                 std::thread::sleep(Duration::from_millis(2));
             }
             let piece = match fault {
