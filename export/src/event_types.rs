@@ -10,9 +10,7 @@
 
 use crate::shape::Names;
 use nettrace_parser::catalog::CatalogEvent;
-use nettrace_parser::catalog::event_name;
 use nettrace_parser::{Event, Metadata, Schema};
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// An event type that occurred in a trace.
@@ -28,8 +26,8 @@ pub struct EventType {
     pub name: Box<str>,
     /// Whether the stream describes the type. If not, nothing else is known about the type.
     pub is_defined: bool,
-    /// The opcode that the stream stores with the type.
-    opcode: Option<u8>,
+    /// The [display name](Event::display_name); empty if the type has none.
+    display_name: Box<str>,
     /// The row of the catalog that describes the payload's layout; `None` if the stream describes
     /// it.
     pub catalog: Option<&'static CatalogEvent>,
@@ -48,7 +46,7 @@ impl EventType {
             version: event.version(),
             name: event.name().into(),
             is_defined: event.metadata().is_some(),
-            opcode: event.metadata().and_then(|metadata| metadata.opcode),
+            display_name: event.display_name().into(),
             catalog: event.catalog(),
             shapes: Vec::new(),
         }
@@ -61,7 +59,7 @@ impl EventType {
             version: metadata.version,
             name: metadata.name.clone(),
             is_defined: true,
-            opcode: metadata.opcode,
+            display_name: metadata.display_name().into(),
             catalog: metadata.catalog(),
             shapes: Vec::new(),
         }
@@ -78,29 +76,24 @@ impl EventType {
 
     /// Returns whether the type has a name in addition to provider and id.
     pub fn has_name(&self) -> bool {
-        self.shown_name().is_some()
-    }
-
-    /// Returns the event's name without the provider; `None` if the type has no name.
-    fn shown_name(&self) -> Option<Cow<'_, str>> {
-        event_name(&self.name, self.id, self.opcode, self.catalog)
+        !self.display_name.is_empty()
     }
 
     /// Returns the name that output for programs uses; `Provider/ID` if the type has no name.
     pub fn event_name(&self) -> String {
-        match (self.is_defined, self.shown_name()) {
+        match (self.is_defined, &*self.display_name) {
             (false, _) => "(undefined)".to_owned(),
-            (true, Some(name)) => name.into_owned(),
-            (true, None) => self.numbered_path(),
+            (true, "") => self.numbered_path(),
+            (true, name) => name.to_owned(),
         }
     }
 
     /// Returns the display name: `Provider/Name`, or `Provider/ID` if the type has no name.
     pub fn path(&self) -> String {
-        match (self.is_defined, self.shown_name()) {
+        match (self.is_defined, &*self.display_name) {
             (false, _) => "(undefined)".to_owned(),
-            (true, Some(name)) => format!("{}/{name}", self.provider),
-            (true, None) => self.numbered_path(),
+            (true, "") => self.numbered_path(),
+            (true, name) => format!("{}/{name}", self.provider),
         }
     }
 
@@ -111,12 +104,13 @@ impl EventType {
     /// Returns all names, without the provider, by which users may know the event. The display name
     /// comes first.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.shown_name().map(Cow::into_owned).into_iter().collect();
+        let mut names = Vec::new();
         let mut add = |name: String| {
             if !name.is_empty() && !names.contains(&name) {
                 names.push(name);
             }
         };
+        add(self.display_name.to_string());
         add(self.name.to_string());
         if let Some(known) = self.catalog {
             for name in catalog_names(known) {

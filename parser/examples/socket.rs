@@ -12,7 +12,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut events = Reader::from_read(socket).time_ordered();
     loop {
         match events.next_event() {
-            Ok(Some(event)) => println!("{:?} {}/{}", event.nanos(), event.provider(), event.id()),
+            Ok(Some(event)) => {
+                println!("{:?} {}/{}", event.nanos(), event.provider(), event.display_name());
+            }
             Ok(None) => break,
             // No bytes arrived for a while, so events that wait for older ones are shown now.
             Err(error) if error.is_would_block() => events.release(),

@@ -90,8 +90,15 @@ impl<'r> Event<'r> {
         self.metadata().map_or(KnownProvider::Other, |metadata| metadata.known_provider)
     }
 
-    /// Returns the name of the event; empty for events of the native runtime, and if the
-    /// type is not defined.
+    /// Returns the name of the event for people to read, such as `GC/Start` or `Request/Stop`, without
+    /// its provider; see [`Metadata::display_name`]. Empty if neither the stream nor the
+    /// [catalog](crate::catalog) has one.
+    pub fn display_name(&self) -> &'r str {
+        self.metadata().map_or("", |metadata| metadata.name_beside(self.catalog()))
+    }
+
+    /// Returns the name that the stream has for the event; empty for events of the native runtime,
+    /// and if the type is not defined. [`Event::display_name`] knows those of the runtime, too.
     #[inline]
     pub fn name(&self) -> &'r str {
         self.metadata().map_or("", |metadata| &metadata.name)

@@ -2,7 +2,6 @@
 //! events --format ndjson` writes.
 
 use crate::block::label_list::Label;
-use crate::catalog;
 use crate::event::Event;
 use crate::payload::{
     DateTime, Decimal, FieldPath, FieldValue, Fields, Utf8, Utf16, Value, distinct_names,
@@ -351,11 +350,12 @@ impl Serialize for Grouped<'_, '_> {
     }
 }
 
-/// Returns the [`event_name`](catalog::event_name), such as `GC/Start`; without one, provider
+/// Returns the [display name](Event::display_name), such as `GC/Start`; without one, provider
 /// and id, such as `Provider/7`. `(undefined)` if the event's type is not defined.
 fn shown_name<'r>(event: &Event<'r>) -> Cow<'r, str> {
     let Some(metadata) = event.metadata() else { return Cow::Borrowed("(undefined)") };
-    let shown =
-        catalog::event_name(&metadata.name, metadata.event_id, metadata.opcode, event.catalog());
-    shown.unwrap_or_else(|| Cow::Owned(format!("{}/{}", metadata.provider, metadata.event_id)))
+    match event.display_name() {
+        "" => Cow::Owned(format!("{}/{}", metadata.provider, metadata.event_id)),
+        name => Cow::Borrowed(name),
+    }
 }

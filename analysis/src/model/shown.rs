@@ -90,7 +90,6 @@ pub(crate) fn task_method(stored: &str, options: NameOptions) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nettrace_parser::catalog::event_name;
 
     const SHOWN: NameOptions = NameOptions { style: NameStyle::Signature, is_raw: false };
     const RAW: NameOptions = NameOptions { style: NameStyle::Signature, is_raw: true };
@@ -138,14 +137,5 @@ mod tests {
         assert_eq!(raw.text, "N.T+<Run>d__1.MoveNext(int32)");
         assert_eq!(type_text("N.Box`1[N.T]", SHOWN), "N.Box<T>");
         assert_eq!(type_text("N.Box`1[N.T]", RAW), "N.Box`1[N.T]");
-    }
-
-    #[test]
-    fn events_are_named_as_the_catalog_does() {
-        let of = |name, opcode| event_name(name, 4, opcode, None);
-        assert_eq!(of("RequestStart", None).as_deref(), Some("Request/Start"));
-        assert_eq!(of("Request/Stop", Some(2)).as_deref(), Some("Request/Stop"));
-        assert_eq!(of("RequestStart", Some(0)).as_deref(), Some("RequestStart"));
-        assert_eq!((of("Stop", None).as_deref(), of("", None)), (Some("Stop"), None));
     }
 }

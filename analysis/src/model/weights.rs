@@ -3,7 +3,6 @@
 
 use nettrace_export::Glob;
 use nettrace_parser::Event;
-use nettrace_parser::catalog::event_name;
 
 /// Average distance between two bytes that the random sampler of the runtime picks (.NET 10), in
 /// bytes.
@@ -69,12 +68,12 @@ impl EventSelector {
     }
 
     fn is_like(&self, event: &Event<'_>) -> bool {
-        let Some(metadata) = event.metadata() else { return false };
-        let (pattern, known) = (Glob::new(&self.event), event.catalog());
-        let shown = event_name(event.name(), event.id(), metadata.opcode, known);
-        let symbol = known.map(|known| known.symbol);
-        let names = [Some(event.name()), shown.as_deref(), symbol].into_iter().flatten();
-        names.chain([""]).any(|name| {
+        if event.metadata().is_none() {
+            return false;
+        }
+        let pattern = Glob::new(&self.event);
+        let symbol = event.catalog().map_or("", |known| known.symbol);
+        [event.name(), event.display_name(), symbol, ""].into_iter().any(|name| {
             pattern.is_match(&format!("{}/{name}", event.provider()))
                 || (!name.is_empty() && pattern.is_match(name))
         })

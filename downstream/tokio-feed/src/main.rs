@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let watched = runtime.block_on(async {
         let socket = tokio::net::TcpStream::connect(address).await?;
         tokio_feed::watch(socket, Duration::from_millis(200), |event| {
-            println!("{:?} {}/{}", event.nanos(), event.provider(), event.id());
+            println!("{:?} {}/{}", event.nanos(), event.provider(), event.display_name());
         })
         .await
     })?;

@@ -11,7 +11,7 @@ use crate::bytes::{
     Parsed, before, guid, i32, sized_row, string_v6, u8, u16, u32, u64, utf16_to_string, utf16z,
     varuint32,
 };
-use crate::catalog::{self, CatalogEvent, KnownProvider};
+use crate::catalog::{self, CatalogEvent, KnownProvider, shown};
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt, located};
 use crate::payload::Utf16;
@@ -32,7 +32,8 @@ pub struct Metadata {
     pub provider: Box<str>,
     /// Event id within the provider; 0 if it has none.
     pub event_id: u32,
-    /// Event name; empty for native runtime events.
+    /// Name that the stream has for the event; empty for native runtime events, see
+    /// [`Metadata::display_name`].
     pub name: Box<str>,
     /// Keywords. EventSources with a manifest set `0xF00000000000` in addition to their
     /// own.
@@ -52,6 +53,8 @@ pub struct Metadata {
     /// Schema of the catalog's row; `None` without a row, and if the schema depends on the
     /// payload.
     pub(crate) catalog_schema: Option<&'static Schema>,
+    /// The name before and after a slash, if it ends in Start or Stop.
+    pub(crate) split_name: Option<Box<str>>,
     /// Provider, as far as [views](crate::view) distinguish providers.
     pub(crate) known_provider: KnownProvider,
     pub(crate) serial: Serial,
@@ -75,13 +78,31 @@ impl Metadata {
             extra: None,
             catalog: None,
             catalog_schema: None,
+            split_name: None,
         }
     }
 
-    /// Decides once for all events of the type which schema they have.
-    pub(crate) fn settle_schema(&mut self) {
+    /// Decides once for all events of the type which schema and name they have.
+    pub(crate) fn settle(&mut self) {
+        self.split_name = shown::split_name(&self.name, self.opcode);
         self.catalog = self.known(self.version);
         self.catalog_schema = self.catalog.filter(|row| !row.has_records).map(CatalogEvent::schema);
+    }
+
+    /// Returns the name of the event, without its provider, for people to read: the stream's name, or
+    /// the catalog's, such as `GC/Start`, if the stream has no usable name; empty if neither
+    /// has one. A stream's name that ends in Start or Stop is split there (`RequestStart` becomes
+    /// `Request/Start`), unless the type's opcode contradicts.
+    pub fn display_name(&self) -> &str {
+        self.name_beside(self.catalog)
+    }
+
+    /// Returns the display name of events that this row of the catalog describes, if any.
+    pub(crate) fn name_beside(&self, row: Option<&'static CatalogEvent>) -> &str {
+        match row {
+            Some(row) if shown::is_unnamed(&self.name, self.event_id) => row.name,
+            _ => self.split_name.as_deref().unwrap_or(&self.name),
+        }
     }
 
     /// Returns the provider's GUID as stored in the stream (version 6), or else the GUID that

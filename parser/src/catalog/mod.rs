@@ -33,7 +33,7 @@ pub(crate) mod known;
 mod logging;
 mod provider;
 mod row;
-mod shown;
+pub(crate) mod shown;
 #[cfg(test)]
 mod tests;
 mod universal;
@@ -41,7 +41,6 @@ mod universal;
 pub use event::CatalogEvent;
 pub(crate) use known::KnownProvider;
 pub(crate) use provider::provider_guid;
-pub use shown::event_name;
 
 use provider::{CatalogProvider, Key, Use};
 

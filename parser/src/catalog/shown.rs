@@ -1,39 +1,42 @@
 //! Names of events for display.
 
-use super::CatalogEvent;
-use std::borrow::Cow;
-
-/// Returns the display name of an event type, without its provider: the stream's name, or the
-/// catalog's (such as `GC/Start`) if the stream has no usable name. `None` if neither has
-/// one. A stream's name that ends in Start or Stop is split there (`RequestStart` becomes
-/// `Request/Start`), unless `opcode`, which the stream stores with the type, contradicts.
-pub fn event_name<'n>(
-    name: &'n str,
-    id: u32,
-    opcode: Option<u8>,
-    catalog: Option<&'static CatalogEvent>,
-) -> Option<Cow<'n, str>> {
-    if name.is_empty() || catalog.is_some() && is_unnamed(name, id) {
-        return catalog.map(|known| known.name).filter(|name| !name.is_empty()).map(Cow::Borrowed);
-    }
-    for (ending, implied) in [("Start", 1), ("Stop", 2)] {
-        let stem_len = name.len().checked_sub(ending.len()).filter(|len| *len > 0);
-        let split = stem_len.and_then(|len| name.split_at_checked(len));
-        if let Some((stem, _)) = split.filter(|(_, end)| end.eq_ignore_ascii_case(ending))
-            && opcode.unwrap_or(implied) == implied
-        {
-            return Some(Cow::Owned(format!(
-                "{}/{ending}",
-                stem.strip_suffix('/').unwrap_or(stem)
-            )));
+/// Returns a name that ends in Start or Stop split there (`Request/Start` for `RequestStart`);
+/// `None` for other names, and if the opcode that the stream stores with the type contradicts.
+pub(crate) fn split_name(name: &str, opcode: Option<u8>) -> Option<Box<str>> {
+    [("Start", 1), ("Stop", 2)].into_iter().find_map(|(ending, implied)| {
+        let stem_len = name.len().checked_sub(ending.len()).filter(|len| *len > 0)?;
+        let (stem, end) = name.split_at_checked(stem_len)?;
+        if !end.eq_ignore_ascii_case(ending) || opcode.unwrap_or(implied) != implied {
+            return None;
         }
-    }
-    Some(Cow::Borrowed(name))
+        Some(format!("{}/{ending}", stem.strip_suffix('/').unwrap_or(stem)).into())
+    })
 }
 
 /// Returns whether a stream's name for an event type says nothing: it is empty or, because
 /// version 6 requires a name, `Unknown(10)` for event 10.
-pub(super) fn is_unnamed(name: &str, id: u32) -> bool {
+pub(crate) fn is_unnamed(name: &str, id: u32) -> bool {
     let number = name.strip_prefix("Unknown(").and_then(|rest| rest.strip_suffix(')'));
     name.is_empty() || number.is_some_and(|number| number.parse() == Ok(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_name;
+
+    #[test]
+    fn a_name_is_split_before_start_and_stop_unless_the_opcode_contradicts() {
+        let cases = [
+            ("RequestStart", None, Some("Request/Start")),
+            ("requeststop", None, Some("request/Stop")),
+            ("Request/Stop", Some(2), Some("Request/Stop")),
+            ("RequestStart", Some(0), None),
+            ("Stop", None, None),
+            ("Stopped", None, None),
+            ("", None, None),
+        ];
+        for (name, opcode, expected) in cases {
+            assert_eq!(split_name(name, opcode).as_deref(), expected, "{name} {opcode:?}");
+        }
+    }
 }

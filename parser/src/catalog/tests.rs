@@ -34,6 +34,7 @@ fn metadata(
         extra: None,
         catalog: None,
         catalog_schema: None,
+        split_name: None,
         known_provider: KnownProvider::from_name(provider),
         serial: Default::default(),
     }

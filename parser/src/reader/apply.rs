@@ -334,7 +334,7 @@ fn define(
         damage.note(at, "metadata id", Fault::DefinesNothing(0));
         return false;
     }
-    metadata.settle_schema();
+    metadata.settle();
     match tables.metadata.get(id) {
         Some(before) if *before == metadata => return false,
         Some(_) => damage.note(at, "metadata id", Fault::Redefined(id)),

@@ -25,7 +25,9 @@ impl Weigh for Thread {
 
 impl Weigh for Metadata {
     fn bytes_elsewhere(&self) -> usize {
-        let texts = self.provider.len().saturating_add(self.name.len());
+        let split_name = self.split_name.as_ref().map_or(0, |name| name.len());
+        let texts = [self.provider.len(), self.name.len(), split_name];
+        let texts = texts.into_iter().fold(0, usize::saturating_add);
         let extra = self.extra.as_ref().map_or(0, |extra| {
             let templates = [&extra.message_template, &extra.description].into_iter().flatten();
             let templates = templates.fold(0usize, |sum, text| sum.saturating_add(text.len()));

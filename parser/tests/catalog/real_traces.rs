@@ -38,6 +38,34 @@ fn walk_event<'r>(event: &Event<'r>, at: &str) -> (Vec<&'r str>, &'r [u8]) {
     (absent, fields.rest())
 }
 
+/// Returns provider and display name of each event of a trace of this repository.
+fn names_in(trace: &str) -> BTreeSet<(String, String)> {
+    let bytes = corpus::of_repository().iter().find(|file| file.name() == trace).unwrap().bytes();
+    let mut reader = Reader::from_slice(&bytes);
+    let mut names = BTreeSet::new();
+    while let Some(event) = reader.next_event().unwrap() {
+        let metadata = event.metadata().unwrap();
+        assert!(!event.display_name().is_empty(), "{}/{}", event.provider(), event.id());
+        // Only version 6 has events with a version of their own, and so with names of their own.
+        assert!(event.label_list_id() != 0 || event.display_name() == metadata.display_name());
+        names.insert((event.provider().to_owned(), event.display_name().to_owned()));
+    }
+    names
+}
+
+#[test]
+fn every_event_of_a_runtime_has_a_name_for_people() {
+    let has = |names: &BTreeSet<(String, String)>, provider: &str, name: &str| {
+        assert!(
+            names.contains(&(provider.to_owned(), name.to_owned())),
+            "{provider}/{name} {names:#?}"
+        );
+    };
+    let names = names_in("net10-linux-x64/all.nettrace");
+    has(&names, "Microsoft-Windows-DotNETRuntime", "GC/Start");
+    has(&names, "Microsoft-Windows-DotNETRuntimeRundown", "Method/DCStopVerbose");
+}
+
 fn is_native(provider: &str) -> bool {
     provider.starts_with("Microsoft-Windows-DotNETRuntime")
         || provider == "Microsoft-DotNETCore-SampleProfiler"

@@ -10,8 +10,6 @@ use crate::model::{Model, TextHandle, short};
 use crate::report::contract::Moment;
 use crate::report::counts::increase;
 use nettrace_parser::Event;
-use nettrace_parser::catalog::event_name;
-use std::borrow::Cow;
 
 /// Maximum number of events kept for one activity.
 const MAX_EVENTS: usize = 10_000;
@@ -118,14 +116,11 @@ impl ChosenActivity {
             increase(&mut self.left_out, 1);
             return;
         }
-        let opcode = event.metadata().and_then(|metadata| metadata.opcode);
-        let name = event_name(event.name(), event.id(), opcode, event.catalog());
-        let name = name.map(Cow::into_owned).unwrap_or_default();
         let kept = ActivityEvent {
             ts_ns: moment.nanos,
             thread_id: model.thread(moment.thread).and_then(|row| row.os_thread_id),
             id: String::new(),
-            event: format!("{}/{}", short(event.provider()), short(&name)),
+            event: format!("{}/{}", short(event.provider()), short(event.display_name())),
             fields: fields_text(event),
         };
         self.events.push((id, kept));
