@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![forbid(unsafe_code)]
+#![cfg_attr(not(windows), forbid(unsafe_code))]
 #![cfg_attr(test, allow(clippy::restriction, clippy::pedantic))]
 
 mod advertise;
@@ -49,6 +49,8 @@ pub use command::user_events::{Tracepoints, UserEventsConfig};
 pub use command_id::CommandId;
 pub use deadlines::Deadlines;
 pub use discover::{Found, LeftBy, Leftover, Listing, ProcessKind, Search, Unreachable};
+#[cfg(windows)]
+pub use endpoint::restrict_to_user;
 pub use endpoint::{Endpoint, Peer, TcpAddress, remove_port_files};
 pub use error::{Error, ReplyFault, RequestError, Step};
 pub use hresult::HResult;

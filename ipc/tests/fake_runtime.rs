@@ -245,7 +245,11 @@ fn an_environment_with_huge_counts_is_a_fault_and_no_allocation() {
 
 #[test]
 fn a_missing_endpoint_is_an_error_at_once() {
-    let runtime = Runtime::at(Endpoint::socket("/nonexistent/socket"));
+    let nowhere = match cfg!(windows) {
+        true => Endpoint::pipe("nettrace-nobody"),
+        false => Endpoint::socket("/nonexistent/socket"),
+    };
+    let runtime = Runtime::at(nowhere);
     let runtime = runtime.deadlines(patient().connect(Duration::MAX));
     assert!(matches!(runtime.info(), Err(Error::Io { step: Step::Connect, .. })));
 }

@@ -199,6 +199,26 @@ fn a_socket_port_removes_its_file_and_nobody_elses() {
     std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
 }
 
+#[cfg(windows)]
+#[test]
+fn a_pipe_port_is_the_only_one_of_its_name_and_resumes_who_came() {
+    let name = format!("nettrace-port-test-{}", std::process::id());
+    let address = PortAddress::parse(&name).unwrap();
+    let port = Port::listen(&address, options()).unwrap();
+    assert!(matches!(Port::listen(&address, options()), Err(Error::Io { .. })));
+    let come = || FakeRuntime::connect_to(suspended(), Endpoint::pipe(port.address())).unwrap();
+    let fakes = [come(), come()];
+    let arrivals = [port.next(MAX_WAIT).unwrap(), port.next(MAX_WAIT).unwrap()];
+    let mut session = arrivals[0].runtime.start(&config()).unwrap();
+    arrivals[0].runtime.resume().unwrap();
+    assert_eq!(session.stop().unwrap(), Ending::Stopped);
+    let mut bytes = Vec::new();
+    session.read_to_end(&mut bytes).unwrap();
+    assert_eq!(bytes, b"streamend");
+    drop((session, arrivals, port));
+    eventually("both to be resumed", || fakes.iter().all(FakeRuntime::is_resumed));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_launched_program_that_is_no_runtime_just_runs() {

@@ -124,6 +124,34 @@ fn one_module_of_a_library_makes_numbers_of_bytes() {
     assert!(modules > 1, "{modules} modules");
 }
 
+/// Files with `unsafe` code: mapping of files, and calls of Windows.
+const UNSAFE: [&str; 5] = [
+    "parser/src/mapping.rs",
+    "cli/src/input/mapped.rs",
+    "cli/src/console_events.rs",
+    "ipc/src/endpoint/windows/calls.rs",
+    "ipc/src/endpoint/windows/owner.rs",
+];
+
+#[test]
+fn unsafe_code_is_in_five_files_and_each_block_says_why_it_is_sound() {
+    let mut found = sources();
+    found.extend(sources_below(vec![root().join("cli/src")]));
+    let mut blocks = 0;
+    for (name, text) in found {
+        let text = text.split("\nmod tests {").next().unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        for (line, _) in lines_with(text, &["unsafe {"]) {
+            assert!(UNSAFE.contains(&&*name), "{name}:{line}");
+            // The comment is above the statement, which may begin some lines before the block.
+            let above = &lines[line.saturating_sub(12)..line];
+            assert!(above.iter().any(|text| text.contains("SAFETY: ")), "{name}:{line}");
+            blocks += 1;
+        }
+    }
+    assert!(blocks > 5, "{blocks} blocks");
+}
+
 #[test]
 fn nothing_is_left_that_was_there_to_look_or_to_be_written_later() {
     // Tests and tools disable the lint group with clippy's lints for these macros.

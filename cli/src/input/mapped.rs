@@ -1,4 +1,4 @@
-//! Maps the file that is read. This is the only `unsafe` code of this crate.
+//! Maps the file that is read, with `unsafe` code.
 
 use nettrace_parser::MappedFile;
 use std::io;

@@ -8,6 +8,7 @@ mod other_unix;
 #[cfg(windows)]
 mod windows;
 
+use crate::deadlines::Deadlines;
 use crate::endpoint::Endpoint;
 use crate::runtime::Runtime;
 #[cfg(target_os = "linux")]
@@ -110,7 +111,8 @@ pub struct Found {
     /// Name of the assembly if the program is `dotnet`, otherwise of the program. It may be empty
     /// for processes of other users.
     pub name: String,
-    /// Command line as the system knows it: the program, then its arguments.
+    /// Command line as the system knows it: the program, then its arguments. What
+    /// [`Found::ask_names`] has learned is one text.
     pub command_line: Vec<String>,
     /// User id of the process.
     pub owner: Option<u32>,
@@ -129,6 +131,30 @@ pub struct Found {
 }
 
 impl Found {
+    /// Asks the runtimes of processes whose names the system does not tell for their names and
+    /// command lines, all at the same time. A process that does not answer within `limit` stays
+    /// without a name.
+    pub fn ask_names(processes: &mut [Found], limit: Duration) {
+        std::thread::scope(|scope| {
+            for found in processes.iter_mut().filter(|found| found.name.is_empty()) {
+                // Without a thread the name stays unknown.
+                let asking = move || found.ask_name(limit);
+                drop(std::thread::Builder::new().spawn_scoped(scope, asking));
+            }
+        });
+    }
+
+    fn ask_name(&mut self, limit: Duration) {
+        // A router would pass the request on to a device, or wait for one.
+        let runtime = self.runtime().filter(|_| self.kind == ProcessKind::Runtime);
+        let deadlines = Deadlines::default().connect(limit).reply(limit);
+        let info = runtime.and_then(|runtime| runtime.deadlines(deadlines).info().ok());
+        let Some(info) = info else { return };
+        self.name = info.entry_assembly.unwrap_or_default();
+        // The runtime joins the words with spaces, and cannot tell where each begins.
+        self.command_line = vec![info.command_line];
+    }
+
     /// Returns the runtime of the process, if it can be reached.
     pub fn runtime(&self) -> Option<Runtime> {
         self.endpoint.as_ref().ok().map(|endpoint| Runtime::at(endpoint.clone()).root(&self.root))
@@ -171,6 +197,8 @@ pub struct Listing {
     pub processes: Vec<Found>,
     /// Sockets of processes that no longer exist.
     pub leftovers: Vec<Leftover>,
+    /// Reason why processes could not be listed; `None` if they could.
+    pub failure: Option<String>,
 }
 
 /// Searches for .NET processes.
@@ -239,7 +267,20 @@ impl Search {
     /// a .NET process. A process that [is elsewhere](Found::is_elsewhere) is found only if none here
     /// has the id.
     pub fn process(&self, pid: u32) -> Option<Found> {
-        let found = self.run().processes.into_iter().filter(|found| found.pid == pid);
-        found.min_by_key(|found| found.is_elsewhere)
+        self.processes_with_id(pid).into_iter().next()
+    }
+
+    /// Finds the .NET process with an id, or all of other containers with this id if none here has
+    /// it.
+    pub fn processes_with_id(&self, pid: u32) -> Vec<Found> {
+        #[cfg(windows)]
+        let mut found = self.platform_processes(pid);
+        #[cfg(not(windows))]
+        let mut found = self.run().processes;
+        found.retain(|found| found.pid == pid);
+        if found.iter().any(|found| !found.is_elsewhere) {
+            found.retain(|found| !found.is_elsewhere);
+        }
+        found
     }
 }

@@ -85,6 +85,13 @@ pub(super) fn parse_pipe(name: &str) -> Option<(ProcessKind, u32)> {
     }
 }
 
+/// Returns the name of a process's pipe.
+#[cfg(any(windows, test))]
+pub(super) fn pipe_of(kind: ProcessKind, pid: u32) -> String {
+    let router = if kind == ProcessKind::Router { ROUTER } else { "" };
+    format!("{PREFIX}{router}{pid}")
+}
+
 /// Parses a number that consists only of digits: `+7` is not a process id.
 fn number(text: &str) -> Option<u32> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
@@ -109,8 +116,13 @@ mod tests {
 
     #[test]
     fn a_pipe_holds_the_process_id_alone() {
-        assert_eq!(parse_pipe("dotnet-diagnostic-7"), Some((ProcessKind::Runtime, 7)));
-        assert_eq!(parse_pipe("dotnet-diagnostic-dsrouter-7"), Some((ProcessKind::Router, 7)));
+        for (name, kind) in [
+            ("dotnet-diagnostic-7", ProcessKind::Runtime),
+            ("dotnet-diagnostic-dsrouter-7", ProcessKind::Router),
+        ] {
+            assert_eq!(parse_pipe(name), Some((kind, 7)));
+            assert_eq!(pipe_of(kind, 7), name);
+        }
         assert_eq!(parse_pipe("dotnet-diagnostic-7-8"), None);
     }
 

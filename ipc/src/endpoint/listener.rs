@@ -79,8 +79,6 @@ impl Listener {
         if !super::unix::wait_readable(self.descriptor(), wait)? {
             return Ok(None);
         }
-        #[cfg(not(unix))]
-        std::thread::sleep(wait.min(Duration::from_millis(10)));
         let accepted = match self {
             #[cfg(unix)]
             Listener::Unix { listener, .. } => listener.accept().and_then(|(stream, _)| {
@@ -93,11 +91,15 @@ impl Listener {
                 Ok(Wire::Tcp(stream))
             }),
             #[cfg(windows)]
-            Listener::Pipe(listener) => listener.accept().map(Wire::Pipe),
+            Listener::Pipe(listener) => return Ok(listener.accept(wait)?.map(Wire::Pipe)),
         };
         match accepted {
             Ok(wire) => Ok(Some(wire)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                #[cfg(not(unix))]
+                std::thread::sleep(wait.min(Duration::from_millis(10)));
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }

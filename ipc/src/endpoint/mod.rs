@@ -22,6 +22,8 @@ pub use made::remove_port_files;
 pub use tcp::TcpAddress;
 #[cfg(target_os = "linux")]
 pub(crate) use unix::MAX_PATH_BYTES;
+#[cfg(windows)]
+pub use windows::restrict_to_user;
 pub(crate) use wire::Wire;
 
 /// The process at the other end of a Unix socket, according to the kernel.
@@ -114,6 +116,12 @@ impl Endpoint {
         };
         let stream = unix::connect(path, Deadline::after(limit))?;
         Ok(unix::peer(&stream).map_or(Holder::Elsewhere, |peer| Holder::Process(peer.pid)))
+    }
+
+    /// Returns whether there is a Windows pipe of this name. Its server does not notice.
+    #[cfg(windows)]
+    pub(crate) fn is_a_pipe(&self) -> bool {
+        matches!(&self.0, EndpointKind::Pipe(name) if windows::exists(name))
     }
 
     /// Connects to the endpoint. The caller must send a whole request at once: a client that

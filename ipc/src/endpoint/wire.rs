@@ -24,7 +24,7 @@ impl Wire {
             Wire::Unix(stream) => stream.try_clone().map(Wire::Unix),
             Wire::Tcp(stream) => stream.try_clone().map(Wire::Tcp),
             #[cfg(windows)]
-            Wire::Pipe(stream) => stream.try_clone().map(Wire::Pipe),
+            Wire::Pipe(stream) => Ok(Wire::Pipe(stream.clone())),
         }
     }
 
@@ -99,7 +99,7 @@ impl Wire {
                     stream.write(bytes)
                 }
                 #[cfg(windows)]
-                Wire::Pipe(stream) => stream.write(bytes),
+                Wire::Pipe(stream) => stream.write(bytes, left),
             };
             match written {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),

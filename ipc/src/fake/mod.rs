@@ -35,7 +35,9 @@ use nettrace_guid::Guid;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+#[cfg(unix)]
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -192,21 +194,32 @@ impl SharedFake {
 }
 
 impl FakeRuntime {
-    /// Starts a runtime with its own endpoint: a socket in a private folder, or a TCP port of this
-    /// machine on systems without Unix sockets.
+    /// Starts a runtime with its own endpoint: a socket in a private folder, or a pipe on Windows.
     ///
     /// # Errors
     /// The system refuses the socket or the thread.
     pub fn start(config: FakeConfig) -> io::Result<Self> {
-        let folder = Folder::new()?;
         #[cfg(unix)]
-        let (listener, endpoint) = {
+        {
+            let folder = Folder::new()?;
             let path = folder.0.join(format!("dotnet-diagnostic-{}-1-socket", config.pid));
-            (Listener::unix(&path)?, Endpoint::socket(path))
-        };
-        #[cfg(not(unix))]
-        let (listener, endpoint) = Self::tcp_listener()?;
-        Self::serve_at(config, listener, endpoint, Some(folder))
+            let listener = Listener::unix(&path)?;
+            Self::serve_at(config, listener, Endpoint::socket(path), Some(folder))
+        }
+        #[cfg(windows)]
+        {
+            let name = format!("nettrace-fake-{}-{}", std::process::id(), config.pid);
+            Self::start_at(config, &name)
+        }
+    }
+
+    /// Starts a runtime with a pipe of this name.
+    ///
+    /// # Errors
+    /// The system refuses the pipe or the thread.
+    #[cfg(windows)]
+    pub fn start_at(config: FakeConfig, name: &str) -> io::Result<Self> {
+        Self::serve_at(config, Listener::pipe(name)?, Endpoint::pipe(name), None)
     }
 
     /// Starts a runtime with a socket at a path.
@@ -345,6 +358,7 @@ impl Drop for FakeRuntime {
 struct Folder(PathBuf);
 
 impl Folder {
+    #[cfg(unix)]
     fn new() -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
