@@ -38,6 +38,10 @@ impl Failure {
 
     /// Creates the failure for a file that cannot be opened.
     pub(crate) fn open(file: &str, path: &Path, error: &io::Error) -> Failure {
+        // Windows refuses to open a folder, as one that this user may not read.
+        if error.kind() == io::ErrorKind::PermissionDenied && path.is_dir() {
+            return Failure::folder(file);
+        }
         let hint = match error.kind() {
             io::ErrorKind::NotFound => match packed(path) {
                 Some(other) => format!("; there is {other}"),
@@ -189,12 +193,21 @@ fn is<E: std::error::Error + 'static>(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<E>())
 }
 
-/// Returns the text of an error in small letters and without Rust's `(os error 2)`.
+/// Returns the text of an error in small letters, without Rust's `(os error 2)` and the full stop of
+/// Windows.
 pub(crate) fn plain(error: &io::Error) -> String {
     let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    let mut letters = text.chars();
+    let mut letters = without_number(&text).chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+/// Returns a message without Rust's `(os error 2)` and what the system put before it: Windows ends
+/// its messages with a full stop, some with a line break, too.
+pub(crate) fn without_number(message: &str) -> &str {
+    match message.split_once(" (os error") {
+        Some((text, _)) => text.trim_end_matches(['.', '\r', '\n', ' ']),
+        None => message,
+    }
 }
 
 /// Endings of the names of compressed files.
@@ -207,4 +220,18 @@ fn packed(path: &Path) -> Option<String> {
         name.push(ending);
         Path::new(&name).is_file().then(|| Path::new(&name).display().to_string())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_the_system_have_neither_a_number_nor_a_full_stop() {
+        let of_linux = "No such file or directory (os error 2)";
+        assert_eq!(without_number(of_linux), "No such file or directory");
+        let of_windows = "All pipe instances are busy.\r\n (os error 231)";
+        assert_eq!(without_number(of_windows), "All pipe instances are busy");
+        assert_eq!(without_number("a name that ends with ..."), "a name that ends with ...");
+    }
 }

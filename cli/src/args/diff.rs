@@ -1,5 +1,6 @@
 //! The command line of `nettrace diff`.
 
+use super::input::trace_file;
 use super::samples::percent_up_to;
 use super::{FormArg, ReadArgs, RowsArg, SampleArgs};
 use clap::{Args, ValueEnum};
@@ -46,10 +47,11 @@ pub(crate) struct DiffArgs {
     /// The trace from before the change, or FILE@1s..2s for a part of it, or a folder, whose traces
     /// are compared with those of the same benchmark or name in NEW
     #[arg(value_name = "OLD", requires = "new_file", conflicts_with_all = ["old", "new"])]
+    #[arg(value_parser = trace_file())]
     pub(crate) old_file: Option<PathBuf>,
 
     /// The trace from after the change
-    #[arg(value_name = "NEW")]
+    #[arg(value_name = "NEW", value_parser = trace_file())]
     pub(crate) new_file: Option<PathBuf>,
 
     /// Traces from before the change, if there are several

@@ -1,5 +1,6 @@
 //! The command line of `nettrace heap`.
 
+use super::input::trace_file;
 use super::samples::percent;
 use super::{FormArg, ReadArgs, TalkArgs, TargetArgs, WithCommon};
 use crate::args::amount::{self, Span};
@@ -44,7 +45,8 @@ pub(crate) struct HeapArgs {
     pub(crate) question: Option<HeapQuestion>,
 
     /// The trace: a file, plain, gzip or zstd, or - for standard input
-    #[arg(value_name = "FILE", conflicts_with_all = ["process_id", "name", "port", "program"])]
+    #[arg(value_name = "FILE", value_parser = trace_file())]
+    #[arg(conflicts_with_all = ["process_id", "name", "port", "program"])]
     pub(crate) file: Option<PathBuf>,
 
     /// The process with this id
@@ -219,7 +221,7 @@ Examples:
 #[command(after_help = PATHS_EXAMPLES)]
 pub(crate) struct HeapPathsArgs {
     /// The trace: a file, plain, gzip or zstd, or - for standard input
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = trace_file())]
     pub(crate) file: PathBuf,
 
     #[command(flatten)]
@@ -247,7 +249,7 @@ pub(crate) struct HeapPathsArgs {
 )]
 pub(crate) struct HeapObjectsArgs {
     /// The trace: a file, plain, gzip or zstd, or - for standard input
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = trace_file())]
     pub(crate) file: PathBuf,
 
     #[command(flatten)]
@@ -284,7 +286,7 @@ pub(crate) enum ObjectSort {
 )]
 pub(crate) struct HeapTreeArgs {
     /// The trace: a file, plain, gzip or zstd, or - for standard input
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = trace_file())]
     pub(crate) file: PathBuf,
 
     #[command(flatten)]
@@ -315,11 +317,11 @@ Examples:
 #[command(after_help = DIFF_EXAMPLES)]
 pub(crate) struct HeapDiffArgs {
     /// The first dump: a trace, or FILE#N
-    #[arg(value_name = "OLD")]
+    #[arg(value_name = "OLD", value_parser = trace_file())]
     pub(crate) old: PathBuf,
 
     /// The second dump
-    #[arg(value_name = "NEW")]
+    #[arg(value_name = "NEW", value_parser = trace_file())]
     pub(crate) new: PathBuf,
 
     #[command(flatten)]

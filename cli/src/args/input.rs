@@ -2,8 +2,10 @@
 
 use crate::args::amount::Bytes;
 use crate::failure::STDIN_NAME;
+use crate::input::pattern;
 use crate::recommended::shell_word;
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -15,11 +17,16 @@ const READING: &str = "Reading the trace";
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
     /// The trace: a file, plain, gzip or zstd, or - for standard input
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = trace_file())]
     pub(crate) file: PathBuf,
 
     #[command(flatten)]
     pub(crate) read: ReadArgs,
+}
+
+/// Returns the parser of an argument that names one trace, by its name or by a pattern.
+pub(super) fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(pattern::one_file)
 }
 
 impl InputArgs {

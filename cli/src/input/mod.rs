@@ -6,6 +6,7 @@ mod gzip;
 mod mapped;
 mod packed_file;
 mod packing;
+pub(crate) mod pattern;
 mod regions;
 pub(crate) mod second;
 mod unpacked;

@@ -5,7 +5,7 @@ use crate::analysis_options::AnalysisArgs;
 use crate::args::{DiffArgs, InputArgs};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::input::Ended;
+use crate::input::{Ended, pattern};
 use nettrace_analysis::diff::{self, MeasuredTrace, OldOrNew};
 use nettrace_export::TimeRange;
 use serde::Serialize;
@@ -76,7 +76,7 @@ impl ComparedFiles {
                 Ok(ComparedFiles::Sides(vec![old.clone()], vec![new.clone()]))
             }
             _ if !args.old.is_empty() && !args.new.is_empty() => {
-                Ok(ComparedFiles::Sides(args.old.clone(), args.new.clone()))
+                Ok(ComparedFiles::Sides(pattern::files(&args.old)?, pattern::files(&args.new)?))
             }
             _ => Err(Failure::usage(
                 "give two traces or two folders: nettrace diff OLD NEW, or --old A B --new C D",

@@ -1,8 +1,7 @@
 //! Finds the files that the arguments of `export` name.
 
 use crate::failure::plain;
-use crate::input::second;
-use nettrace_export::Glob;
+use crate::input::{pattern, second};
 use nettrace_tables::ContentHash;
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -92,7 +91,7 @@ impl Named {
 /// system. A folder without traces and a pattern without matches become inputs that fail.
 pub(super) fn find(inputs: &[PathBuf]) -> Vec<Named> {
     let mut found: Vec<Named> = Vec::new();
-    let mut known = std::collections::HashSet::new();
+    let mut known = HashSet::new();
     for input in inputs {
         let named = |name: &Path, place| Named { name: name.display().to_string(), place };
         let nothing = |why: String| named(input, InputSource::Nothing { path: input.clone(), why });
@@ -106,8 +105,8 @@ pub(super) fn find(inputs: &[PathBuf]) -> Vec<Named> {
         let listed = if input.is_dir() {
             below(input, &mut files)
                 .map(|()| Some(format!("has no files that end in {}", ENDINGS.join(", "))))
-        } else if !input.exists() && is_pattern(input) {
-            matching(input, &mut files).map(|()| Some("matches no file".to_owned()))
+        } else if pattern::is_pattern(input) {
+            pattern::add_matching(input, &mut files).map(|()| Some("matches no file".to_owned()))
         } else {
             files.push(input.clone());
             Ok(None)
@@ -153,70 +152,4 @@ fn is_pipe(path: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_pipe(_: &Path) -> bool {
     false
-}
-
-fn is_pattern(path: &Path) -> bool {
-    path.to_string_lossy().contains(['*', '?'])
-}
-
-/// Adds the files that a pattern matches: `*` and `?` within a name, `**` any folders.
-fn matching(pattern: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    let mut parts: Vec<String> = Vec::new();
-    let mut root = PathBuf::new();
-    for part in pattern.components() {
-        let text = part.as_os_str().to_string_lossy().into_owned();
-        if parts.is_empty() && !text.contains(['*', '?']) {
-            root.push(part);
-        } else {
-            parts.push(text);
-        }
-    }
-    // An empty root gives the files of a relative pattern relative names.
-    Walk { done: HashSet::new(), files }.walk(&root, &parts)
-}
-
-struct Walk<'f> {
-    /// Visited folders with the number of pattern parts left there, because `**` reaches a folder
-    /// in several ways.
-    done: HashSet<(PathBuf, usize)>,
-    files: &'f mut Vec<PathBuf>,
-}
-
-impl Walk<'_> {
-    fn walk(&mut self, folder: &Path, parts: &[String]) -> io::Result<()> {
-        if !self.done.insert((folder.to_owned(), parts.len())) {
-            return Ok(());
-        }
-        let Some((part, rest)) = parts.split_first() else {
-            if folder.is_file() {
-                self.files.push(folder.to_owned());
-            }
-            return Ok(());
-        };
-        let is_any = part == "**";
-        if is_any {
-            self.walk(folder, rest)?;
-        }
-        let glob = Glob::new(part);
-        let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        if !listed.is_dir() {
-            return Ok(());
-        }
-        for entry in fs::read_dir(listed)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            let path = folder.join(&name);
-            let name = name.to_string_lossy();
-            if is_any {
-                if entry.file_type()?.is_dir() {
-                    self.walk(&path, parts)?;
-                } else if rest.is_empty() {
-                    self.files.push(path);
-                }
-            } else if glob.is_match(&name) && (part.starts_with('.') || !name.starts_with('.')) {
-                self.walk(&path, rest)?;
-            }
-        }
-        Ok(())
-    }
 }
