@@ -13,6 +13,8 @@ mod analysis_options;
 mod args;
 mod commands;
 mod console;
+#[cfg(windows)]
+mod console_events;
 mod context;
 mod counter_lines;
 mod counter_text;

@@ -24,8 +24,12 @@ fn main() -> ExitCode {
 }
 
 /// Opens a second handle of standard output, so that a thread that hangs while it writes holds no
-/// lock that other threads need.
+/// lock that other threads need. A console of Windows has none: it would take bytes for letters of
+/// its code page, and std knows better.
 fn detached_stdout() -> Option<Box<dyn Write + Send>> {
+    if cfg!(windows) && stdout().is_terminal() {
+        return Some(Box::new(stdout()));
+    }
     #[cfg(unix)]
     let handle = std::os::fd::AsFd::as_fd(&stdout()).try_clone_to_owned();
     #[cfg(windows)]

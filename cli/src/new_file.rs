@@ -9,7 +9,6 @@ pub(crate) mod private;
 mod unfinished;
 
 pub(crate) use identity::FileId;
-#[cfg(unix)]
 pub(crate) use unfinished::end_with_signals;
 pub(crate) use unfinished::leave_unfinished;
 #[cfg(feature = "parquet")]
@@ -91,7 +90,6 @@ pub(crate) fn write(
     inputs: &[&Path],
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    #[cfg(unix)]
     end_with_signals()?;
     let mut out = BufWriter::new(NewFile::create(path, is_forced, inputs, Unfinished::Removed)?);
     content(&mut out).map_err(|error| cannot(path, &error))?;
@@ -110,6 +108,9 @@ enum NameUse {
 fn kind_of(path: &Path, is_forced: bool, inputs: &[&Path]) -> Result<NameUse, Failure> {
     if is_forced {
         resolve_symlinks(path).map_err(|error| cannot(path, &error))?;
+    }
+    if identity::is_named_device(path) {
+        return Ok(NameUse::Direct);
     }
     let there = match fs::metadata(path) {
         Ok(there) => there,
@@ -260,7 +261,9 @@ impl PartFile {
                 ));
             }
             // The old file goes only when the new one is on the disk, in case the power fails.
-            File::open(&self.path)?.sync_all()?;
+            // Windows flushes only a file that may be written; elsewhere this one may be read-only,
+            // as the old one was.
+            File::options().read(true).write(cfg!(windows)).open(&self.path)?.sync_all()?;
             return fs::rename(&self.path, &self.target);
         }
         rename_to_free(&self.path, &self.target)

@@ -1,5 +1,6 @@
 //! One line on stderr that is rewritten in place, if stderr is a terminal.
 
+use crate::style::takes_sequences;
 use crate::unblocked::Unblocked;
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -18,7 +19,7 @@ pub(crate) struct StatusLine {
 impl StatusLine {
     /// Creates a line that is not shown before `delay` has passed.
     pub(crate) fn after(delay: Duration, is_wanted: bool) -> StatusLine {
-        let next = is_wanted.then(|| Instant::now() + delay);
+        let next = (is_wanted && takes_sequences()).then(|| Instant::now() + delay);
         // Standard error may have no reader, and must not block a session.
         StatusLine { next, is_shown: false, stderr: Unblocked::default() }
     }

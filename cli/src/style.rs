@@ -23,7 +23,10 @@ pub(crate) fn is_coloured(
 ) -> bool {
     let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
     match choice {
-        ColorChoice::Always => true,
+        ColorChoice::Always => {
+            takes_sequences();
+            true
+        }
         ColorChoice::Never => false,
         ColorChoice::Auto if is_set("NO_COLOR") => false,
         ColorChoice::Auto
@@ -31,8 +34,19 @@ pub(crate) fn is_coloured(
         {
             true
         }
-        ColorChoice::Auto => is_terminal && variable("TERM").is_none_or(|term| term != "dumb"),
+        ColorChoice::Auto => {
+            is_terminal && variable("TERM").is_none_or(|term| term != "dumb") && takes_sequences()
+        }
     }
+}
+
+/// Returns whether the terminal takes escape sequences. A console of Windows does so only when it is
+/// told to, which this does; old ones cannot.
+pub(crate) fn takes_sequences() -> bool {
+    #[cfg(windows)]
+    return crossterm::ansi_support::supports_ansi();
+    #[cfg(not(windows))]
+    true
 }
 
 /// The few styles of text in results and messages.

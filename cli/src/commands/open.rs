@@ -191,12 +191,11 @@ fn start(opener: &Opener) -> Result<(), String> {
     Ok(())
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix, not(target_os = "macos")))]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(all(unix, not(target_os = "macos")))]
     fn pages_go_to_the_users_cache() {
         let of = |home: &'static str, xdg: &'static str| {
             cache(move |name| match name {
@@ -212,7 +211,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(all(unix, not(target_os = "macos")))]
     fn browser_names_programs_and_xdg_open_needs_a_display() {
         let of = |browser: &'static str, display: &'static str| {
             let found = openers(Path::new("/p.html"), move |name| match name {

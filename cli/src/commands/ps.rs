@@ -3,7 +3,8 @@
 use crate::args::PsArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, without_number};
+use crate::live::target::NAME_TIMEOUT;
 use crate::live::transcript::Transcript;
 use crate::printable::printable;
 use crate::style::Paint;
@@ -18,7 +19,7 @@ use std::io::Write;
 use std::time::Duration;
 
 /// Time after which a process that does not answer is listed without details of its runtime.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = NAME_TIMEOUT;
 /// Maximum characters of a command line, unless `--all` is given.
 const MAX_COMMAND_COLUMNS: usize = 60;
 
@@ -90,6 +91,9 @@ pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Fail
         processes.extend(thread.join().ok());
     }
     transcript.as_ref().map_or(Ok(()), Transcript::finish)?;
+    if let Some(why) = &listing.failure {
+        return Err(Failure::input("processes", without_number(why)));
+    }
     let leftovers = listing.leftovers.iter().map(leftover).collect();
     let report = PsReport { schema: 1, processes, leftovers };
     if args.form.json {
@@ -133,10 +137,13 @@ fn report(found: &Found, recorder: Option<Recorder>) -> PsProcess {
     let is_old = runtime.is_some() && info.is_none() && reason.is_none();
     let core_3 = RuntimeVersion::parse("3.0.0").unwrap();
     let version_for_commands = version.or(is_old.then_some(core_3));
-    let told = info.as_ref().filter(|_| found.is_elsewhere);
+    let told = info.as_ref().filter(|_| found.is_elsewhere || found.name.is_empty());
     let ports = NamedPort::parse(found.ports.as_deref().unwrap_or_default());
     PsProcess {
-        pid: told.and_then(|info| u32::try_from(info.pid).ok()).unwrap_or(found.pid),
+        pid: told
+            .filter(|_| found.is_elsewhere)
+            .and_then(|info| u32::try_from(info.pid).ok())
+            .unwrap_or(found.pid),
         own_pid: found.own_pid,
         elsewhere: found.is_elsewhere,
         kind: found.kind,

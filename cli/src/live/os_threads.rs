@@ -108,12 +108,11 @@ pub(crate) fn cpu_of_stat(text: &str) -> Option<u64> {
     Some(stat.user_ticks.saturating_add(stat.system_ticks).saturating_mul(tick_ns()))
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn our_own_threads_are_listed_with_their_names() {
         let (stop, stopped) = std::sync::mpsc::channel::<()>();
         let named = std::thread::Builder::new().name("os-thread-test".to_owned());

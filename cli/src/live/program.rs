@@ -4,7 +4,7 @@ use super::end_rule::SIGNAL_CHECK;
 use super::signals::Signals;
 use super::target::Talk;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, without_number};
 use nettrace_ipc::{Arrival, Children, Error, Launch, Launched};
 use std::ffi::OsString;
 use std::process::{Command, ExitStatus, Stdio};
@@ -48,6 +48,15 @@ impl Program {
             // A group of its own, which the terminal's Ctrl-C does not reach: the session
             // ends first, with all events of the program.
             std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        }
+        #[cfg(windows)]
+        if !sharing.has_ctrl_c {
+            /// A group of its own, for the same reason.
+            const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
+            std::os::windows::process::CommandExt::creation_flags(
+                &mut command,
+                CREATE_NEW_PROCESS_GROUP,
+            );
         }
         let mut launch = Launch::new(command).children(children).deadlines(talk.deadlines);
         if let Some(recorder) = &talk.recorder {
@@ -130,15 +139,17 @@ impl Program {
         };
     }
 
-    #[cfg(not(unix))]
-    fn pass_on(&self) {}
+    /// Sends a Ctrl-C on to the program, as Ctrl-Break, if the console did not send it to both.
+    #[cfg(windows)]
+    fn pass_on(&self) {
+        if let Some(pid) = self.launched.pid().filter(|_| !self.sharing.has_ctrl_c) {
+            crate::console_events::send_break(pid);
+        }
+    }
 }
 
 fn failure(name: &str, error: &Error) -> Failure {
-    let message = error.to_string();
-    // Without Rust's `(os error 2)`.
-    let message = message.split(" (os error").next().unwrap_or_default().to_owned();
-    Failure::input(name, message)
+    Failure::input(name, without_number(&error.to_string()))
 }
 
 /// Returns the exit code as a shell reports it: 128 plus the signal's number for a program that was

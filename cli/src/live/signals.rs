@@ -7,12 +7,19 @@
 
 use crate::delays::Delays;
 use nettrace_ipc::Resumer;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
+#[cfg(unix)]
+pub(crate) use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
+
+/// Numbers of the signals that stand for events of the console of Windows, which has no signals.
+#[cfg(windows)]
+pub(crate) const SIGINT: i32 = 2;
+#[cfg(windows)]
+pub(crate) const SIGTERM: i32 = 15;
 
 /// Notices the signals that ask the command to stop.
 #[derive(Debug, Clone)]
@@ -36,7 +43,6 @@ struct Stopping {
 impl Stopping {
     /// Takes a signal that came `now`, and returns whether it exits at once. `seen` is the first
     /// signal that was noticed.
-    #[cfg_attr(not(unix), expect(dead_code))]
     fn exits(&mut self, now: Instant, same_signal: Duration, seen: Option<i32>) -> bool {
         let Some(since) = self.since else {
             self.since = Some(now);
@@ -78,18 +84,49 @@ impl Signals {
     /// Begins to notice signals: the first one no longer ends the command.
     pub(crate) fn notice(delays: &Delays) -> io::Result<Signals> {
         let signals = Signals { delays: *delays, ..Signals::none() };
-        let at_once = Arc::new(AtomicBool::new(false));
-        for signal in wanted() {
-            // The order matters: a signal must find `at_once` as the signal before left it.
-            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&at_once))?;
-            #[cfg(not(unix))]
-            flag::register(signal, Arc::clone(&at_once))?;
-            let number = usize::try_from(signal).unwrap_or(usize::MAX);
-            flag::register_usize(signal, Arc::clone(&signals.seen), number)?;
-        }
-        #[cfg(unix)]
-        second::watch(&signals, at_once)?;
+        source::watch(&signals)?;
         Ok(signals)
+    }
+
+    /// Takes a signal that has come, and ends the process if it is not the first. `at_once` is then
+    /// set for the next signal.
+    fn take(&self, at_once: &Arc<AtomicBool>) {
+        let (now, seen) = (Instant::now(), self.seen());
+        if self.stopping().exits(now, self.delays.same_signal, seen) {
+            self.exit(Arc::clone(at_once));
+        }
+    }
+
+    fn exit(&self, at_once: Arc<AtomicBool>) -> ! {
+        // A signal may exit without waiting from now on, unless it is part of the same request.
+        let same_signal = self.delays.same_signal;
+        let _ = thread::Builder::new().spawn(move || {
+            thread::sleep(same_signal);
+            at_once.store(true, Ordering::SeqCst);
+        });
+        // This comes before anything else that can fail, because a suspended process would stay so
+        // for ever.
+        self.resume_waiting();
+        crate::screen::restore();
+        crate::new_file::leave_unfinished();
+        nettrace_ipc::remove_port_files();
+        std::process::exit(self.seen().map_or(1, |signal| 128 + signal))
+    }
+
+    /// Resumes the processes that wait at startup, as far as they answer in time.
+    fn resume_waiting(&self) {
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(resumer) = waiting else { return };
+        let (done, is_done) = mpsc::channel();
+        let resume = move || {
+            resumer.resume_everyone();
+            // Fails if the receiver has stopped waiting.
+            let _ = done.send(());
+        };
+        // This runs on a thread, because a runtime may not answer.
+        if thread::Builder::new().spawn(resume).is_ok() {
+            let _ = is_done.recv_timeout(self.delays.last_resume);
+        }
     }
 
     /// Returns the first signal that came, if any.
@@ -100,13 +137,8 @@ impl Signals {
     /// Returns when the first signal came.
     pub(crate) fn seen_since(&self) -> Option<Instant> {
         self.seen()?;
-        let mut stopping = self.stopping();
-        if cfg!(not(unix)) {
-            // Here no thread notes the time.
-            stopping.since.get_or_insert_with(Instant::now);
-        }
         // The thread that notes the time may not have run yet.
-        Some(stopping.since.unwrap_or_else(Instant::now))
+        Some(self.stopping().since.unwrap_or_else(Instant::now))
     }
 
     /// Stops as if Ctrl-C had come.
@@ -138,8 +170,7 @@ impl Signals {
 
     /// Returns whether a Ctrl-C would exit at once.
     pub(crate) fn next_exits_now(&self) -> bool {
-        cfg!(not(unix))
-            || self.stopping().since.is_some_and(|since| since.elapsed() >= self.delays.same_signal)
+        self.stopping().since.is_some_and(|since| since.elapsed() >= self.delays.same_signal)
     }
 
     /// Sets the processes that a signal resumes before it exits at once.
@@ -152,28 +183,23 @@ impl Signals {
     }
 }
 
-/// Returns the signals that ask the command to stop. A hangup that is ignored, as under `nohup`, stays
-/// ignored.
-fn wanted() -> Vec<i32> {
-    #[cfg(unix)]
-    if !crate::ignored_signal::is_ignored(signal_hook::consts::SIGHUP) {
-        return vec![SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
-    }
-    vec![SIGINT, SIGTERM]
-}
-
-/// Signals after the first. A thread handles them, because a signal handler may not talk to
-/// processes.
+/// Signals of Unix. A thread takes them, because a signal handler may not talk to processes.
 #[cfg(unix)]
-mod second {
-    use super::{AtomicBool, Ordering, PoisonError, Signals, wanted};
+mod source {
+    use super::{Arc, AtomicBool, SIGINT, SIGTERM, Signals, io, thread};
+    use signal_hook::consts::SIGHUP;
+    use signal_hook::flag;
     use signal_hook::low_level::pipe::register;
-    use std::io::{self, Read};
-    use std::sync::{Arc, mpsc};
-    use std::thread;
-    use std::time::Instant;
+    use std::io::Read;
 
-    pub(super) fn watch(signals: &Signals, at_once: Arc<AtomicBool>) -> io::Result<()> {
+    pub(super) fn watch(signals: &Signals) -> io::Result<()> {
+        let at_once = Arc::new(AtomicBool::new(false));
+        for signal in wanted() {
+            // The order matters: a signal must find `at_once` as the signal before left it.
+            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&at_once))?;
+            let number = usize::try_from(signal).unwrap_or(usize::MAX);
+            flag::register_usize(signal, Arc::clone(&signals.seen), number)?;
+        }
         let (mut came, come) = io::pipe()?;
         for signal in wanted() {
             register(signal, come.try_clone()?)?;
@@ -181,44 +207,46 @@ mod second {
         let signals = signals.clone();
         let wait = move || {
             while came.read_exact(&mut [0; 1]).is_ok() {
-                let (now, seen) = (Instant::now(), signals.seen());
-                if signals.stopping().exits(now, signals.delays.same_signal, seen) {
-                    exit(&signals, at_once);
-                }
+                signals.take(&at_once);
             }
         };
         thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop)
     }
 
-    fn exit(signals: &Signals, at_once: Arc<AtomicBool>) -> ! {
-        // A signal may exit without waiting from now on, unless it is part of the same request.
-        let same_signal = signals.delays.same_signal;
-        let _ = thread::Builder::new().spawn(move || {
-            thread::sleep(same_signal);
-            at_once.store(true, Ordering::SeqCst);
-        });
-        // This comes before anything else that can fail, because a suspended process would stay so
-        // for ever.
-        resume_everyone(signals);
-        crate::screen::restore();
-        crate::new_file::leave_unfinished();
-        nettrace_ipc::remove_port_files();
-        std::process::exit(signals.seen().map_or(1, |signal| 128 + signal))
-    }
-
-    fn resume_everyone(signals: &Signals) {
-        let waiting = signals.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(resumer) = waiting else { return };
-        let (done, is_done) = mpsc::channel();
-        let resume = move || {
-            resumer.resume_everyone();
-            // Fails if the receiver has stopped waiting.
-            let _ = done.send(());
-        };
-        // This runs on a thread, because a runtime may not answer.
-        if thread::Builder::new().spawn(resume).is_ok() {
-            let _ = is_done.recv_timeout(signals.delays.last_resume);
+    /// Returns the signals that ask the command to stop. A hangup that is ignored, as under `nohup`,
+    /// stays ignored.
+    fn wanted() -> Vec<i32> {
+        match crate::ignored_signal::is_ignored(SIGHUP) {
+            true => vec![SIGINT, SIGTERM],
+            false => vec![SIGINT, SIGTERM, SIGHUP],
         }
+    }
+}
+
+/// Events of the console of Windows, each taken by a thread of the system.
+#[cfg(windows)]
+mod source {
+    use super::{Arc, AtomicBool, Duration, Ordering, SIGINT, SIGTERM, Signals, io, thread};
+    use crate::console_events::{ConsoleEvent, listen};
+
+    /// Time after which a process whose console is closed ends by itself: the system would end it a
+    /// second later, and leave processes suspended.
+    const CLOSING_TIME: Duration = Duration::from_secs(4);
+
+    pub(super) fn watch(signals: &Signals) -> io::Result<()> {
+        let (signals, at_once) = (signals.clone(), Arc::new(AtomicBool::new(false)));
+        listen(move |event| {
+            let signal = if event == ConsoleEvent::Interrupt { SIGINT } else { SIGTERM };
+            if at_once.load(Ordering::SeqCst) {
+                std::process::exit(128 + signal);
+            }
+            signals.seen.store(usize::try_from(signal).unwrap_or(usize::MAX), Ordering::SeqCst);
+            signals.take(&at_once);
+            if event == ConsoleEvent::Closing {
+                thread::sleep(CLOSING_TIME);
+                signals.exit(Arc::clone(&at_once));
+            }
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use super::os_threads;
 use super::transcript::Transcript;
 use crate::args::amount::Span;
 use crate::args::{TalkArgs, TargetArgs};
-use crate::failure::Failure;
+use crate::failure::{Failure, without_number};
 use crate::messages::Messages;
 use nettrace_export::nearest::{nearest, suggestion};
 use nettrace_ipc::{
@@ -77,6 +77,9 @@ pub(crate) struct Reached {
     /// When the process will have been running for [`SETTLING_TIME`]; `None` if it has already.
     pub(crate) settles_at: Option<Instant>,
 }
+
+/// Time after which a process that does not tell its name is shown without one.
+pub(crate) const NAME_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Reason why a process does not answer.
 pub(crate) const STOPPED: &str = "the process is stopped, by a signal or a debugger";
@@ -183,10 +186,25 @@ impl Reached {
 }
 
 /// Returns every process that can be reached.
-pub(crate) fn all(talk: &Talk) -> Vec<Reached> {
-    let found = Search::new().run().processes;
+///
+/// # Errors
+/// Processes cannot be listed.
+pub(crate) fn all(talk: &Talk) -> Result<Vec<Reached>, Failure> {
+    let found = named_processes()?;
     let runtimes = found.iter().filter(|found| found.kind == ProcessKind::Runtime);
-    runtimes.filter_map(|found| Reached::from_found(found, talk).ok()).collect()
+    Ok(runtimes.filter_map(|found| Reached::from_found(found, talk).ok()).collect())
+}
+
+/// Lists the processes, those whose names the system does not tell as their runtimes name them.
+fn named_processes() -> Result<Vec<Found>, Failure> {
+    let listing = Search::new().run();
+    if let Some(why) = listing.failure {
+        let text = format!("{}; give -p PID", without_number(&why));
+        return Err(Failure::input("processes", text));
+    }
+    let mut processes = listing.processes;
+    Found::ask_names(&mut processes, NAME_TIMEOUT);
+    Ok(processes)
 }
 
 /// The process or port that the arguments select.
@@ -295,10 +313,9 @@ fn is_elsewhere(endpoint: &Endpoint) -> bool {
 }
 
 fn by_id(pid: u32, talk: &Talk) -> Result<Reached, Failure> {
-    let mut found = Search::new().run().processes;
-    found.retain(|found| found.pid == pid);
-    if found.iter().any(|found| !found.is_elsewhere) {
-        found.retain(|found| !found.is_elsewhere);
+    let mut found = Search::new().processes_with_id(pid);
+    if let [only] = found.as_mut_slice() {
+        Found::ask_names(std::slice::from_mut(only), NAME_TIMEOUT);
     }
     let message = match found.as_slice() {
         [] => "there is no .NET process with this id; nettrace ps lists all".to_owned(),
@@ -314,21 +331,16 @@ fn by_id(pid: u32, talk: &Talk) -> Result<Reached, Failure> {
 }
 
 fn by_name(name: &str, talk: &Talk) -> Result<Vec<Reached>, Failure> {
-    let processes = Search::new().run().processes;
+    let processes = named_processes()?;
     let wanted = name.to_lowercase();
     let is_wanted =
         |found: &&Found| found.kind == ProcessKind::Runtime && found.name.to_lowercase() == wanted;
-    let named: Vec<&Found> = processes.iter().filter(is_wanted).collect();
+    let mut named: Vec<&Found> = processes.iter().filter(is_wanted).collect();
+    if named.iter().any(|found| !found.is_elsewhere) {
+        named.retain(|found| !found.is_elsewhere);
+    }
     match named.as_slice() {
         [] => {
-            // Only their runtimes know the names of processes in other containers.
-            let elsewhere = processes.iter().filter(|found| found.is_elsewhere);
-            let reached = elsewhere.filter_map(|found| Reached::from_found(found, talk).ok());
-            let reached: Vec<Reached> =
-                reached.filter(|reached| reached.name.to_lowercase() == wanted).collect();
-            if !reached.is_empty() {
-                return Ok(reached);
-            }
             let names = nearest(name, processes.iter().map(|found| found.name.as_str()));
             let hint = match names.is_empty() {
                 true => "; nettrace ps lists all".to_owned(),

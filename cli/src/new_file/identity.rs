@@ -69,3 +69,10 @@ pub(super) fn is_disk(metadata: &fs::Metadata) -> bool {
 pub(super) fn is_disk(_metadata: &fs::Metadata) -> bool {
     false
 }
+
+/// Returns whether the system takes a path for a device because of its name, wherever it lies: the
+/// null device or the console of Windows, which have no metadata.
+pub(super) fn is_named_device(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_uppercase());
+    cfg!(windows) && name.is_some_and(|name| matches!(&*name, "NUL" | "CON" | "CONOUT$"))
+}

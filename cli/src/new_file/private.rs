@@ -5,13 +5,29 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Returns options for new files, which only their owner may read and write.
-pub(crate) fn options() -> OpenOptions {
-    #[cfg_attr(not(unix), allow(unused_mut))]
+/// Creates a file that only its owner may read and write.
+///
+/// # Errors
+/// There is a file of that name, or the folder cannot be written.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
+    #[cfg(windows)]
+    {
+        use std::os::windows::fs::OpenOptionsExt;
+        /// The rights to write a file, and to say who may do so.
+        const GENERIC_WRITE: u32 = 0x4000_0000;
+        const WRITE_DAC: u32 = 0x0004_0000;
+        // Nobody else can open the file until it is private.
+        let alone =
+            options.clone().access_mode(GENERIC_WRITE | WRITE_DAC).share_mode(0).open(path)?;
+        // Some file systems have no permissions, so failing here is no error.
+        let _ = nettrace_ipc::restrict_to_user(&alone);
+        options.create_new(false);
+    }
+    options.open(path)
 }
 
 /// Gives a new file the permissions that its owner had for the old file that it replaces.
@@ -23,8 +39,9 @@ pub(super) fn keep_mode(new: &File, old: &fs::Metadata) {
         let mode = old.permissions().mode() & 0o600;
         let _ = new.set_permissions(fs::Permissions::from_mode(mode));
     }
+    // Windows has only "read-only" here, which no file that can be replaced has.
     #[cfg(not(unix))]
-    let _ = new.set_permissions(old.permissions());
+    let _ = (new, old);
 }
 
 /// Refuses a symbolic link in a folder where other users may have placed it: a folder that all

@@ -33,7 +33,7 @@ pub(super) fn begin(target: &Path, unfinished: Unfinished) -> io::Result<(File, 
             beside.push(number.to_string());
         }
         let beside = target.with_file_name(beside);
-        match private::options().write(true).create_new(true).open(&beside) {
+        match private::create_new(&beside) {
             Ok(file) => {
                 begun().push((beside.clone(), unfinished));
                 return Ok((file, beside));
@@ -120,6 +120,26 @@ pub(crate) fn end_with_signals() -> io::Result<()> {
             .spawn(wait)?;
     }
     Ok(())
+}
+
+/// Makes events of the console that end the process remove unfinished files, from now on.
+///
+/// # Errors
+/// The events cannot be handled.
+#[cfg(windows)]
+pub(crate) fn end_with_signals() -> io::Result<()> {
+    use std::sync::OnceLock;
+
+    /// Exit code of a command that Ctrl-C ended, as on other systems.
+    const INTERRUPTED: i32 = 130;
+    static DONE: OnceLock<()> = OnceLock::new();
+    if DONE.set(()).is_err() {
+        return Ok(());
+    }
+    crate::console_events::listen(|_| {
+        leave_unfinished();
+        std::process::exit(INTERRUPTED);
+    })
 }
 
 fn begun() -> std::sync::MutexGuard<'static, Vec<(PathBuf, Unfinished)>> {

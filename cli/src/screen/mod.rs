@@ -39,7 +39,10 @@ use crossterm::terminal;
 use keys::{Came, TerminalKeys};
 use ratatui_core::layout::Size;
 use ratatui_core::terminal::{Frame, Terminal};
-use std::fs::File;
+#[cfg(unix)]
+use std::fs::File as TerminalOutput;
+#[cfg(windows)]
+use std::io::Stdout as TerminalOutput;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
@@ -69,7 +72,7 @@ pub(crate) enum TerminalInput {
 
 /// The terminal, while a view has it.
 pub(crate) struct Screen {
-    terminal: Terminal<AnsiBackend<File>>,
+    terminal: Terminal<AnsiBackend<TerminalOutput>>,
     keys: TerminalKeys,
     /// Size of the terminal at the last drawing.
     drawn: Size,
@@ -83,7 +86,8 @@ impl Screen {
         *DRAWING.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread::current().id());
         terminal::enable_raw_mode()?;
         IS_ENTERED.store(true, Ordering::SeqCst);
-        let entered = out.write_all(ENTER).and_then(|()| Terminal::new(AnsiBackend::new(out)));
+        let entered = write_at_once(&mut out, ENTER);
+        let entered = entered.and_then(|()| Terminal::new(AnsiBackend::new(out)));
         match entered.and_then(|terminal| Ok((terminal, TerminalKeys::listen()?))) {
             Ok((terminal, keys)) => Ok(Screen { terminal, keys, drawn: Size::default() }),
             Err(error) => {
@@ -130,7 +134,7 @@ impl Screen {
         signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
         terminal::enable_raw_mode()?;
         IS_ENTERED.store(true, Ordering::SeqCst);
-        handle()?.write_all(ENTER)?;
+        write_at_once(&mut handle()?, ENTER)?;
         self.terminal.clear()
     }
 }
@@ -158,18 +162,35 @@ pub(crate) fn restore() {
         return;
     }
     // A failure here cannot be mended.
-    let _ = handle().and_then(|mut out| out.write_all(LEAVE));
+    let _ = handle().and_then(|mut out| write_at_once(&mut out, LEAVE));
     let _ = terminal::disable_raw_mode();
 }
 
 /// Opens a second handle of standard output, because a thread that hangs may hold the lock of the
 /// first.
-fn handle() -> io::Result<File> {
-    #[cfg(unix)]
-    let handle = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
-    #[cfg(windows)]
-    let handle = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
-    handle.map(File::from)
+#[cfg(unix)]
+fn handle() -> io::Result<TerminalOutput> {
+    std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned().map(TerminalOutput::from)
+}
+
+/// Returns standard output, through which std translates text for a console: the console takes bytes
+/// for letters of its code page.
+///
+/// # Errors
+/// The console takes no escape sequences.
+#[cfg(windows)]
+fn handle() -> io::Result<TerminalOutput> {
+    match crate::style::takes_sequences() {
+        true => Ok(io::stdout()),
+        false => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this console understands no escape sequences",
+        )),
+    }
+}
+
+fn write_at_once(out: &mut TerminalOutput, bytes: &[u8]) -> io::Result<()> {
+    out.write_all(bytes).and_then(|()| out.flush())
 }
 
 /// Makes a panic restore the terminal before its message is printed, because the message would be

@@ -193,6 +193,7 @@ fn collect_resumes_a_waiting_process_unless_disabled() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn counters_of_a_process_that_waits_at_its_start_begin_once_its_metrics_have_come() {
     let both = "System.Diagnostics.Metrics:3:4,Shop:0:4:EventCounterIntervalSec=1";

@@ -181,6 +181,7 @@ fn json_is_the_document_of_the_report_and_openmetrics_has_the_last_values() {
     assert_eq!(folder.names(), ["out.prom", "whole.nettrace"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn lines_are_shown_as_they_come_and_a_signal_ends_them_and_the_session() {
     let bytes = metrics();
@@ -327,6 +328,7 @@ mod with_shared {
 mod with_prometheus {
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     #[ignore = "needs prometheus_client"]
     fn prometheus_reads_what_is_served() {

@@ -65,6 +65,7 @@ fn a_process_that_dies_in_its_dump_leaves_what_it_sent() {
     assert!(report["objects"].as_u64() > Some(1_000), "{}", report["objects"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_process_in_which_no_dump_begins_is_asked_again() {
     let folder = Folder::new();
@@ -80,6 +81,7 @@ fn a_process_in_which_no_dump_begins_is_asked_again() {
     assert!(stderr.contains("no heap dump has begun; it is asked for again"), "{stderr}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_signal_ends_the_wait_for_a_dump_and_no_session_is_left() {
     let folder = Folder::new();
@@ -121,6 +123,7 @@ fn a_number_stands_for_rows_and_a_word_for_a_process() {
     assert!(name.code == Some(1) && name.stderr.contains("of this name"), "{}", name.stderr);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_dump_that_cannot_be_saved_is_shown_and_the_command_fails() {
     let folder = Folder::new();

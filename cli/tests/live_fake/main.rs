@@ -1,15 +1,24 @@
 //! Live commands against the fake runtime, with its faults.
-#![cfg(unix)]
+//!
+//! Tests that send signals, start a shell, or need a device or a named pipe of Unix are for Unix
+//! alone; the others run on Windows, too.
 #![allow(clippy::restriction, clippy::pedantic)]
+#![cfg_attr(
+    windows,
+    allow(dead_code, unused_imports, reason = "tests for Unix use more of what is shared")
+)]
 
 mod collect;
 #[path = "../common/mod.rs"]
 mod common;
 mod counters;
+#[cfg(unix)]
 mod crowds;
 mod discover;
 mod heap;
+#[cfg(unix)]
 mod launched;
+#[cfg(unix)]
 mod ports;
 mod process;
 mod ps;
@@ -20,13 +29,17 @@ mod replay;
 mod rules;
 mod shows;
 mod stack;
+#[cfg(unix)]
 mod stalls;
+#[cfg(unix)]
 mod stopping;
 mod targets;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod top;
 mod watch;
+#[cfg(windows)]
+mod windows;
 mod words;
 
 use common::{Ran, command, top};

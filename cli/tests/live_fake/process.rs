@@ -61,6 +61,7 @@ fn dump_paths(fake: &FakeRuntime) -> Vec<String> {
     fake.requests().into_iter().filter(is_dump).map(path).collect()
 }
 
+#[cfg(unix)]
 #[test]
 fn the_name_of_a_dump_is_taken_as_it_is_and_nothing_that_is_there_is_written_over() {
     let folder = Folder::new();

@@ -5,6 +5,7 @@ use nettrace_ipc::fake::FakeRuntime;
 use std::path::Path;
 use std::process::Stdio;
 
+#[cfg(unix)]
 #[test]
 fn a_recorded_run_is_replayed_without_the_process() {
     let (folder, bytes) = (Folder::new(), metrics());

@@ -214,6 +214,7 @@ fn a_rule_has_so_many_files_and_those_of_runs_before_are_its_too() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_rule_that_may_not_remove_anything_records_no_more() {
     let folder = Folder::new();
@@ -378,6 +379,7 @@ fn a_process_that_waits_at_startup_is_let_go_once_it_is_watched() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_rule_whose_counters_fall_silent_says_so_once_and_when_they_are_back() {
     let folder = Folder::new();
@@ -446,6 +448,7 @@ fn slow_requests_of_one_route_are_recorded() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_recording_of_a_rule_that_fails_is_an_error_at_once_and_the_old_ones_stay() {
     let folder = Folder::new();

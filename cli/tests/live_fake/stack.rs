@@ -44,6 +44,7 @@ fn a_process_in_which_nothing_is_sampled_is_a_failure_with_its_reason() {
     assert_eq!(run.code, Some(2), "{}", run.stderr);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_signal_between_two_sessions_ends_it_with_what_was_taken() {
     let folder = Folder::new();

@@ -6,6 +6,7 @@ use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use std::path::Path;
 use std::process::Stdio;
 
+#[cfg(unix)]
 #[test]
 fn processes_that_come_to_a_port_are_recorded_or_let_go() {
     for (option, files) in [("", 1), ("--all", 2)] {
@@ -31,6 +32,7 @@ fn processes_that_come_to_a_port_are_recorded_or_let_go() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_second_port_that_still_holds_a_process_is_named() {
     let messages = |value: &str, command_line: &str, awaited: &str| {
@@ -70,6 +72,7 @@ fn a_second_port_that_still_holds_a_process_is_named() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_launched_programs_exit_code_and_terminal_are_passed_on() {
     let folder = Folder::new();
@@ -103,6 +106,7 @@ fn acts_as_a_net_program() {
     println!("acted");
 }
 
+#[cfg(unix)]
 #[test]
 fn children_of_a_started_program_are_let_go_or_recorded() {
     let program = std::env::current_exe().unwrap();
@@ -127,6 +131,7 @@ fn children_of_a_started_program_are_let_go_or_recorded() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_signal_reaches_the_program_also_when_its_trace_is_whole() {
     let program = std::env::current_exe().unwrap();

@@ -27,6 +27,7 @@ fn one_look_for_scripts_has_all_lists_and_names_by_one_rundown() {
     assert_eq!((fake.session_count(), fake.stops().len()), (0, 3));
 }
 
+#[cfg(unix)]
 #[test]
 fn where_there_is_no_terminal_each_look_is_a_block_of_lines() {
     for view in ["methods", "threads", "allocations", "exceptions", "contention", "waits", "http"] {

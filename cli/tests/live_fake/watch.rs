@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+#[cfg(unix)]
 #[test]
 fn watch_shows_all_that_has_come_when_nothing_more_comes() {
     let bytes = metrics();

@@ -150,6 +150,7 @@ fn formats_and_profiles_are_listed() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_trace_is_compressed_if_its_name_says_so_and_devices_need_no_force() {
     let (folder, bytes) = (Folder::new(), metrics());
@@ -186,6 +187,7 @@ fn a_process_that_ignores_the_stop_cannot_fill_the_disk() {
     assert!(size <= 67 << 20, "{names:?}: {size}");
 }
 
+#[cfg(unix)]
 #[test]
 fn options_are_taken_as_dotnet_trace_takes_them() {
     for (option, resumes) in

@@ -22,6 +22,7 @@ use crate::live::enter;
 use crate::live::program::{Program, Sharing};
 use crate::live::request;
 use crate::live::rules::Rules;
+use crate::live::signals::SIGINT;
 use crate::live::stdout_queue::{Open, StdoutQueue, is_named_pipe};
 use crate::live::target::{self, Selected, Talk};
 use crate::live::until;
@@ -33,7 +34,6 @@ use nettrace_analysis::fact::ProcessEnd;
 use nettrace_export::{CounterName, Predicate};
 use nettrace_ipc::{Children, Provider, Providers, RequestError, SessionConfig, WhenFull};
 use second_stream::BesideStream;
-use signal_hook::consts::SIGINT;
 use starts::Target;
 use std::fs::File;
 use std::io::{self, Write};
@@ -310,7 +310,7 @@ fn collect(
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     if args.all && args.target.port.is_none() {
-        let all = target::all(talk);
+        let all = target::all(talk)?;
         if all.is_empty() {
             let message = "no process can be reached; nettrace ps says why".to_owned();
             return Err(Failure::input("processes", message));

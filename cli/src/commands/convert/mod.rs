@@ -54,7 +54,6 @@ pub(super) fn write(
     let wanted = options.kinds.clone();
     let (mut made, mut unused) = (Vec::<Pending>::new(), Vec::new());
     let mut lacks = None;
-    #[cfg(unix)]
     new_file::end_with_signals()?;
     let result = (|| {
         let mut analysis = Analysis::new(options);

@@ -66,7 +66,6 @@ impl Dataset {
             existing: HashMap::new(),
             failures: HashMap::new(),
         };
-        #[cfg(unix)]
         new_file::end_with_signals().map_err(refused)?;
         (dataset.parts, dataset.lock) = own_folder(&parts).map_err(refused)?;
         new_file::begin_folder(&dataset.parts);
@@ -115,7 +114,7 @@ impl Dataset {
     /// Copies a stream to a file, because it is hashed before it is read.
     pub(super) fn spool(&self, mut stream: impl Read) -> io::Result<PathBuf> {
         let path = self.part();
-        io::copy(&mut stream, &mut private::options().write(true).create_new(true).open(&path)?)?;
+        io::copy(&mut stream, &mut private::create_new(&path)?)?;
         Ok(path)
     }
 
@@ -125,7 +124,7 @@ impl Dataset {
         let worker = self.number.fetch_add(1, Ordering::Relaxed);
         Arc::new(move || {
             let path = parts.join(format!("{worker}-{}", number.fetch_add(1, Ordering::Relaxed)));
-            let file = private::options().read(true).write(true).create_new(true).open(&path)?;
+            let file = private::create_new(&path)?;
             #[cfg(unix)]
             fs::remove_file(&path)?;
             Ok(file)
@@ -218,7 +217,7 @@ impl<'d> TraceFiles<'d> {
     pub(super) fn create(&self, table: &str, part: &str) -> io::Result<Box<dyn Write + Send>> {
         let unfinished = self.dataset.part();
         let folder = self.dataset.folder.join(table).join(&self.keys);
-        let file = private::options().write(true).create_new(true).open(&unfinished)?;
+        let file = private::create_new(&unfinished)?;
         let mut made = self.made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         made.push((unfinished, folder.join(format!("{}{part}.parquet", self.name))));
         Ok(Box::new(BufWriter::with_capacity(256 << 10, file)))

@@ -28,13 +28,11 @@ impl ClockFile {
     /// earlier recording, and no other.
     pub(crate) fn create(trace: &Path, first: &Trace) -> io::Result<ClockFile> {
         let path = second::beside(trace);
-        let mut options = private::options();
-        options.read(true).write(true).create_new(true);
-        let file = match options.open(&path) {
+        let file = match private::create_new(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_own(&path) => {
                 // A link is removed, and not its target.
                 fs::remove_file(&path)?;
-                options.open(&path)?
+                private::create_new(&path)?
             }
             opened => opened?,
         };

@@ -4,7 +4,8 @@ use super::Collector;
 use crate::commands::collect::starts::Target;
 use crate::context::Context;
 use crate::failure::Failure;
-use nettrace_ipc::{Launched, Port, Search};
+use crate::live::target::NAME_TIMEOUT;
+use nettrace_ipc::{Found, Launched, Port, Search};
 use std::time::Duration;
 
 /// Maximum number of unrecorded processes that messages name.
@@ -64,7 +65,8 @@ impl Collector {
             if self.let_go > MAX_NAMED {
                 continue;
             }
-            let found = u32::try_from(*pid).ok().and_then(|pid| Search::new().process(pid));
+            let mut found = u32::try_from(*pid).ok().and_then(|pid| Search::new().process(pid));
+            Found::ask_names(found.as_mut_slice(), NAME_TIMEOUT);
             let label = found.map_or_else(
                 || format!("process {pid}"),
                 |found| format!("{} ({pid})", found.name),
