@@ -7,6 +7,7 @@ mod catalog;
 mod corpus;
 mod lines;
 mod outputs;
+mod packages;
 
 use clap::{Parser, Subcommand};
 use std::io;
@@ -49,6 +50,8 @@ enum Task {
     Quick,
     /// Count the code of each crate: lines, public items, long functions
     Lines(lines::Lines),
+    /// Make what people install: archives, .NET tool packages and wheels, with checksums
+    Packages(packages::Packages),
     /// Hash what a binary prints for each trace and command, to compare two of them
     Outputs(outputs::Outputs),
 }
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Task::Corpus(task) => done(task.run()),
         Task::Lines(task) => done(task.run(&top())),
         Task::Outputs(task) => done(task.run()),
+        Task::Packages(task) => done(task.run()),
         Task::Peers => script(".ci/peers", &[]),
         Task::Consumers => script("analysis/consumers/install", &[]),
         Task::Gate { rest } => script("benches/gate", &rest),
