@@ -1,5 +1,6 @@
 //! Endpoints at which runtimes can be reached, and connections to them.
 
+mod hosts;
 mod listener;
 mod made;
 mod tcp;

@@ -1,11 +1,12 @@
 //! TCP addresses. They are for runtimes on phones and in browsers, which have neither Unix sockets
 //! nor pipes.
 
+use super::hosts;
 use crate::deadlines::Deadline;
 use crate::error::RequestError;
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 
 /// A host and a port. There is no authentication: anyone who can connect can control the
 /// process.
@@ -49,7 +50,7 @@ impl TcpAddress {
 
     fn resolve(&self) -> io::Result<Vec<SocketAddr>> {
         let host = if self.host == "*" { "0.0.0.0" } else { self.host.as_str() };
-        Ok((host, self.port).to_socket_addrs()?.collect())
+        hosts::resolve(host, self.port)
     }
 
     pub(super) fn connect(&self, deadline: Deadline) -> io::Result<TcpStream> {
