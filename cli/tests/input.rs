@@ -4,8 +4,8 @@ use crate::common;
 use crate::common::Json;
 
 use common::{event_type, file, gzip, nettrace, nettrace_with_input, session_of, top, zstd};
+use nettrace_testdata::cases;
 use nettrace_testdata::synth::{self, Damage, PartKind};
-use nettrace_testdata::{cases, eventually};
 use std::path::Path;
 
 fn tiny_v4() -> Vec<u8> {
@@ -316,7 +316,7 @@ fn a_large_trace_through_a_pipe_takes_less_than_16_mib() {
             let text = std::fs::read_to_string(&status).unwrap();
             text.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned()
         };
-        eventually("it waits for more", || line("State:").starts_with('S'));
+        nettrace_testdata::eventually("it waits for more", || line("State:").starts_with('S'));
         let kib = |name: &str| line(name).trim_end_matches(" kB").parse::<u64>().unwrap();
         // The peak includes the program itself, which takes 5 MiB in a release and several times as
         // much here.

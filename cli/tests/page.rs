@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
+#[cfg(target_os = "linux")]
 const SMALL: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
 const LOSSY: &str = "testdata/traces/net3.1-linux-x64/lossy.nettrace.gz";
 

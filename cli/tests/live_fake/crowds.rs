@@ -5,7 +5,6 @@ use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use nettrace_ipc::{Endpoint, Guid};
 use std::path::Path;
 use std::process::{Child, Command};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Starts `collect --all` at a port with at most this many descriptors.
 fn listening(folder: &Folder, limit: u32) -> (Running, Endpoint) {
@@ -59,6 +58,7 @@ fn five_thousand_short_processes_leak_no_descriptor() {
     let first = newcomer(&port, 0);
     wait_until("the first to be let go", || first.is_resumed());
     drop(first);
+    use std::sync::atomic::{AtomicU32, Ordering};
     let next = AtomicU32::new(1);
     std::thread::scope(|scope| {
         for _ in 0..8 {

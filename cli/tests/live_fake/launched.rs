@@ -1,6 +1,7 @@
 //! Programs that commands start are never left suspended, and receive signals. The program is a
 //! shell, and a fake runtime connects to its port.
 
+#[cfg(target_os = "linux")]
 use super::pty::Pty;
 use super::{Folder, SIGNALS_ARE_ONE, common::command, metrics, signal, streaming, wait_until};
 use nettrace_ipc::Endpoint;
@@ -76,6 +77,7 @@ fn a_signal_after_the_recording_reaches_the_program() {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn to_quit_a_screen_ends_the_program_that_was_started_for_it() {
     for key in [&b"q"[..], b"\x03"] {

@@ -21,6 +21,7 @@ mod launched;
 #[cfg(unix)]
 mod ports;
 mod process;
+#[cfg(target_os = "linux")]
 mod ps;
 #[cfg(target_os = "linux")]
 #[path = "../../src/screen/pty.rs"]

@@ -15,12 +15,10 @@ pub(super) fn own_socket(folder: &Folder) -> PathBuf {
 }
 
 /// Returns the row of this test's process.
-#[cfg(target_os = "linux")]
 fn own(report: &Value) -> &Value {
     report["processes"].list().iter().find(|p| p["pid"] == std::process::id()).unwrap()
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn ps_lists_processes_with_what_they_say_and_can_do() {
     let folder = Folder::new();
@@ -63,7 +61,6 @@ fn ps_lists_processes_with_what_they_say_and_can_do() {
     assert!(run(&["ps", "--all"]).contains(&dead));
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn ps_says_why_a_process_that_does_not_answer_can_do_nothing() {
     let folder = Folder::new();
@@ -76,7 +73,6 @@ fn ps_says_why_a_process_that_does_not_answer_can_do_nothing() {
     assert!(own["reason"].text().contains("deadline"), "{own}");
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn ps_can_be_recorded() {
     let folder = Folder::new();

@@ -522,10 +522,10 @@ fn collect_stops_when_a_counter_is_so_for_a_time_and_asks_for_it() {
     run.assert_message("has no counter gc-heap-siez; did you mean gc-heap-size");
 }
 
+#[cfg(target_os = "linux")]
 mod with_script {
     use super::*;
 
-    #[cfg(target_os = "linux")]
     #[test]
     #[ignore = "needs script (util-linux)"]
     fn enter_ends_a_recording_on_a_terminal() {

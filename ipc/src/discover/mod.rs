@@ -5,6 +5,8 @@ mod linux;
 mod name;
 #[cfg(all(unix, not(target_os = "linux")))]
 mod other_unix;
+#[cfg(any(test, all(unix, not(target_os = "linux"))))]
+mod ps;
 #[cfg(windows)]
 mod windows;
 

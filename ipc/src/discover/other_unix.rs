@@ -2,30 +2,27 @@
 //! their start times by `ps`.
 
 use super::name::{ProcessKind, SocketName};
+use super::ps;
 use super::{Found, LeftBy, Leftover, Listing, Search, Unreachable};
 use crate::endpoint::Endpoint;
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Maximum error of a start time, in seconds. There is one because `ps` shows whole seconds.
 const MAX_START_ERROR_SECONDS: u64 = 3;
 
-/// What `ps` shows about a process.
-struct PsEntry {
-    uptime: Duration,
-    command_line: Vec<String>,
-    owner: Option<u32>,
-}
-
 impl Search {
     pub(super) fn platform(&self) -> Listing {
         let ours = rustix::process::geteuid().as_raw();
         let mut listing = Listing::default();
-        let directories = self.directories.iter().cloned().chain(group_containers());
-        for (path, name, owner) in directories.flat_map(|directory| sockets(&directory)) {
-            let Some(known) = ask_ps(name.pid) else {
+        let directories =
+            self.directories.iter().cloned().chain(of_users()).collect::<BTreeSet<_>>();
+        let sockets: Vec<_> = directories.iter().flat_map(|directory| sockets(directory)).collect();
+        let known = ps::ask(&sockets.iter().map(|(_, name, _)| name.pid).collect::<Vec<_>>());
+        for (path, name, owner) in sockets {
+            let Some(known) = known.get(&name.pid) else {
                 listing.leftovers.push(Leftover { path, pid: name.pid, left_by: LeftBy::Gone });
                 continue;
             };
@@ -49,8 +46,8 @@ impl Search {
                 own_pid: None,
                 kind: name.kind,
                 name: base.unwrap_or_default(),
-                command_line: known.command_line,
-                owner: known.owner,
+                command_line: known.command_line.clone(),
+                owner: Some(known.owner),
                 uptime: Some(known.uptime),
                 root: PathBuf::from("/"),
                 ports: None,
@@ -73,17 +70,25 @@ fn sockets(directory: &Path) -> Vec<(PathBuf, SocketName, u32)> {
     sockets.collect()
 }
 
-/// Returns the containers of application groups, in which sandboxed applications keep their
-/// sockets.
-fn group_containers() -> Vec<PathBuf> {
-    let Some(home) = std::env::var_os("HOME").filter(|_| cfg!(target_os = "macos")) else {
+/// Returns the folders of macOS in which runtimes have their sockets, and which `TMPDIR` need not
+/// name: the temporary folders of all users, as far as they may be read, and the containers of
+/// application groups for sandboxed applications.
+fn of_users() -> Vec<PathBuf> {
+    if !cfg!(target_os = "macos") {
         return Vec::new();
+    }
+    let inside = |folder: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten();
+        entries.flatten().map(|entry| entry.path()).collect()
     };
-    let Ok(entries) = std::fs::read_dir(PathBuf::from(home).join("Library/Group Containers"))
-    else {
-        return Vec::new();
-    };
-    entries.flatten().map(|entry| entry.path()).collect()
+    // As /var/folders/zz/zyxvpxvq6csfxvn_n0000000000000/T.
+    let users = inside(Path::new("/var/folders")).into_iter();
+    let mut folders: Vec<_> =
+        users.flat_map(|folder| inside(&folder)).map(|folder| folder.join("T")).collect();
+    if let Some(home) = std::env::var_os("HOME") {
+        folders.extend(inside(&PathBuf::from(home).join("Library/Group Containers")));
+    }
+    folders
 }
 
 /// Returns whether the process started at the time that is the key in the socket's name, in seconds
@@ -92,49 +97,4 @@ fn started_at(name: &SocketName, uptime: Duration) -> bool {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let started = now.saturating_sub(uptime).as_secs();
     name.key.parse().is_ok_and(|key: u64| key.abs_diff(started) <= MAX_START_ERROR_SECONDS)
-}
-
-fn ask_ps(pid: u32) -> Option<PsEntry> {
-    let output = Command::new("ps")
-        .args(["-o", "uid=,etime=,args=", "-p", &pid.to_string()])
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut fields = text.split_ascii_whitespace();
-    let owner = fields.next()?.parse().ok();
-    let uptime = elapsed(fields.next()?)?;
-    Some(PsEntry { uptime, command_line: fields.map(str::to_owned).collect(), owner })
-}
-
-/// Parses an elapsed time in the form `[[days-]hours:]minutes:seconds`.
-fn elapsed(text: &str) -> Option<Duration> {
-    let (days, rest) = match text.split_once('-') {
-        Some((days, rest)) => (days.parse::<u64>().ok()?, rest),
-        None => (0, text),
-    };
-    let mut seconds = days;
-    let parts: Vec<&str> = rest.split(':').collect();
-    let padded = ["0", "0", "0"].into_iter().take(3_usize.checked_sub(parts.len())?).chain(parts);
-    for (part, per) in padded.zip([24, 60, 60]) {
-        seconds = seconds.checked_mul(per)?.checked_add(part.parse().ok()?)?;
-    }
-    Some(Duration::from_secs(seconds))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn elapsed_times_have_days_hours_minutes_and_seconds() {
-        for (text, seconds) in
-            [("00:07", 7), ("02:03", 123), ("1:00:00", 3600), ("2-03:04:05", 183_845)]
-        {
-            assert_eq!(elapsed(text), Some(Duration::from_secs(seconds)), "{text}");
-        }
-        for text in ["", "7", "x:1", "1:2:3:4"] {
-            assert_eq!(elapsed(text).filter(|_| text != "7"), None, "{text}");
-        }
-    }
 }
