@@ -10,7 +10,7 @@ const ORDER: &[&[&str]] = &[
     &["json"],
     &["detail", "line", "shape"],
     &["event_types", "page", "payload"],
-    &["labels", "pattern", "plain", "selection"],
+    &["compiled", "labels", "pattern", "plain", "selection"],
     &["text_value"],
     &["predicate"],
     &["filter"],

@@ -1,7 +1,7 @@
 //! Writes the beginning of a line: time and thread. Both usually differ little from the line
 //! before, so the unchanged part is cached as text.
 
-use super::compiled_writer::{NumberStyle, signed, unsigned};
+use crate::compiled::{NumberStyle, signed, unsigned};
 use crate::line::digits::EIGHT_DIGITS;
 use crate::line::{Literal, Writer};
 

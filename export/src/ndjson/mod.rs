@@ -17,14 +17,12 @@
     reason = "counts of bytes in memory, and places within the room that a line asked for"
 )]
 
-mod compiled_writer;
 mod head;
 mod payload_json;
-mod rows;
 
-use self::compiled_writer::{CompiledWriter, NumberStyle, unsigned};
 use self::head::Head;
 pub use self::payload_json::PayloadJson;
+use crate::compiled::{CompiledWriter, NumberStyle, unsigned};
 use crate::detail::{Detail, opcode, write_names};
 use crate::event_types::{EventType, EventTypes, TypeIndex};
 use crate::json::Json;

@@ -1,6 +1,6 @@
 //! Writes the payload of an event alone, as NDJSON shows it.
 
-use super::compiled_writer::{CompiledWriter, NumberStyle};
+use crate::compiled::{CompiledWriter, NumberStyle};
 use crate::event_types::{EventTypes, TypeIndex};
 use crate::page::Page;
 use crate::payload::PayloadWriter;

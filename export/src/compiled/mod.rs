@@ -6,10 +6,17 @@
 //! else, of types whose bytes have a single interpretation. In any other case
 //! [`PayloadWriter`](crate::payload::PayloadWriter), which handles every payload, writes the event.
 //! Both must write the same bytes; a test compares them for all traces.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "counts of bytes in memory, and places within the room that a line asked for"
+)]
 
 mod compile;
+mod rows;
 
-use super::rows::{self, Rows};
+use self::rows::Rows;
 use crate::line::{Literal, Writer};
 use crate::shape::Names;
 use nettrace_parser::internal::take_first;

@@ -2,7 +2,7 @@
 //! long, and the upper halves of adjacent addresses are usually equal. So the upper half is cached
 //! as text, together with the text around it, and only the lower halves are written into this text.
 
-use super::compiled_writer::{NumberStyle, unsigned};
+use super::{NumberStyle, unsigned};
 use crate::line::Writer;
 use crate::line::digits;
 use nettrace_parser::internal::take_first;
