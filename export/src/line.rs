@@ -16,7 +16,7 @@ pub(crate) mod digits;
 
 use self::digits::{EIGHT_DIGITS, SHORT_DIGITS};
 use crate::json::Float;
-use crate::utf16::text_until_zero;
+use crate::utf16::{shown_until_zero, text_until_zero};
 use nettrace_parser::{Guid, internal};
 use std::mem;
 
@@ -192,6 +192,14 @@ impl<'b> Writer<'b> {
     #[inline(always)]
     pub(crate) fn utf16(&mut self, bytes: &[u8]) -> Option<usize> {
         let (taken, written) = text_until_zero(bytes, self.rest)?;
+        self.pass(written);
+        Some(taken)
+    }
+
+    /// Writes UTF-16 as [`Writer::utf16`] does. Returns `None` also if there are hidden characters.
+    #[inline(always)]
+    pub(crate) fn shown_utf16(&mut self, bytes: &[u8]) -> Option<usize> {
+        let (taken, written) = shown_until_zero(bytes, self.rest)?;
         self.pass(written);
         Some(taken)
     }

@@ -11,11 +11,42 @@ pub fn count(number: u64) -> String {
 /// Digits of a number with separators, which are put from the last one to the first one.
 #[derive(Debug, Default)]
 pub(crate) struct Digits {
-    bytes: [u8; 32],
+    bytes: [u8; Digits::MAX_BYTES],
     length: usize,
 }
 
 impl Digits {
+    /// Maximum length of a text, in bytes.
+    pub(crate) const MAX_BYTES: usize = 32;
+
+    /// Returns the digits of a duration and its unit, as [`exact_duration`] formats it.
+    pub(crate) fn from_exact_duration(nanos: u64) -> Digits {
+        let (places, name) = match nanos {
+            0..1_000 => (0, "ns"),
+            1_000..1_000_000 => (3, "µs"),
+            1_000_000..1_000_000_000 => (6, "ms"),
+            _ => (9, "s"),
+        };
+        let mut digits = Digits::default();
+        name.bytes().rev().for_each(|byte| digits.put(byte));
+        digits.put(b' ');
+        let (mut left, mut has_point) = (nanos, false);
+        for _ in 0..places {
+            // Zeros at the end are left out.
+            if has_point || left % 10 > 0 {
+                left = digits.put_digit(left);
+                has_point = true;
+            } else {
+                left /= 10;
+            }
+        }
+        if has_point {
+            digits.put(b'.');
+        }
+        digits.put_count(left);
+        digits
+    }
+
     /// Returns the digits of an instant in ms, as [`milliseconds`] formats it.
     pub(crate) fn from_milliseconds(nanos: i64) -> Digits {
         let mut digits = Digits::default();
@@ -189,19 +220,7 @@ pub fn short_duration(nanos: u64) -> String {
 
 /// Formats a duration in nanoseconds with all its digits, in a fitting unit: `148.008512 ms`.
 pub fn exact_duration(nanos: u64) -> String {
-    let (unit, name) = match nanos {
-        0..1_000 => return format!("{nanos} ns"),
-        1_000..1_000_000 => (1_000, "µs"),
-        1_000_000..1_000_000_000 => (1_000_000, "ms"),
-        _ => (1_000_000_000, "s"),
-    };
-    let [whole, rest] =
-        [nanos.checked_div(unit), nanos.checked_rem(unit)].map(Option::unwrap_or_default);
-    // The digits after the point are those after the first one of 1,000,000 + the rest.
-    let digits = rest.saturating_add(unit).to_string();
-    let digits = digits.get(1..).unwrap_or_default().trim_end_matches('0');
-    let point = if digits.is_empty() { "" } else { "." };
-    format!("{}{point}{digits} {name}", count(whole))
+    Digits::from_exact_duration(nanos).text().to_owned()
 }
 
 /// Formats a duration as [`duration`] does, with a minus sign if it is negative.

@@ -29,7 +29,7 @@ const SINGLE_RUN_UNITS: usize = 8;
 pub(crate) fn escape_utf16(out: &mut Vec<u8>, bytes: &[u8]) {
     let at = out.len();
     out.resize(at + bytes.len() * MAX_GROWTH + MAX_OVERHANG_BYTES, 0);
-    let written = convert::<false>(bytes, &mut out[at..]).map_or(0, |(_, written)| written);
+    let written = convert::<false, true>(bytes, &mut out[at..]).map_or(0, |(_, written)| written);
     out.truncate(at + written);
 }
 
@@ -38,11 +38,21 @@ pub(crate) fn escape_utf16(out: &mut Vec<u8>, bytes: &[u8]) {
 /// must have [`MAX_GROWTH`] bytes for each of `bytes`, and [`MAX_OVERHANG_BYTES`] more.
 #[inline]
 pub(crate) fn text_until_zero(bytes: &[u8], out: &mut [u8]) -> Option<(usize, usize)> {
-    convert::<true>(bytes, out)
+    convert::<true, true>(bytes, out)
+}
+
+/// Writes text as [`text_until_zero`] does. Returns `None` also if the text has a hidden character,
+/// unless that is a tab or the end of a line.
+#[inline(never)]
+pub(crate) fn shown_until_zero(bytes: &[u8], out: &mut [u8]) -> Option<(usize, usize)> {
+    convert::<true, false>(bytes, out)
 }
 
 #[inline(always)]
-fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(usize, usize)> {
+fn convert<const ENDS_AT_ZERO: bool, const HAS_HIDDEN: bool>(
+    bytes: &[u8],
+    out: &mut [u8],
+) -> Option<(usize, usize)> {
     let (mut from, mut to) = (0, 0);
     loop {
         let is_stopped = loop {
@@ -79,6 +89,7 @@ fn convert<const ENDS_AT_ZERO: bool>(bytes: &[u8], out: &mut [u8]) -> Option<(us
                     to += 1;
                     singles += 1;
                 }
+                _ if !HAS_HIDDEN && is_hidden_at(unit, &bytes[from..]) => return None,
                 _ => {
                     let (taken, written) = escape_one(unit, &bytes[from..], &mut out[to..]);
                     from += taken;
@@ -133,6 +144,14 @@ fn plain_units(units: u64) -> ([u8; 4], usize) {
     let count = if special == 0 { 4 } else { special.trailing_zeros() as usize / 16 };
     let pairs = (units | units >> 8) & 0x0000_ffff_0000_ffff;
     (((pairs | pairs >> 16) as u32).to_le_bytes(), count)
+}
+
+/// Returns whether the character that begins with a unit is hidden, and has no short escape
+/// sequence.
+#[cold]
+fn is_hidden_at(unit: u16, rest: &[u8]) -> bool {
+    !matches!(unit, 0x09 | 0x0a | 0x0d)
+        && (is_hidden_unit(unit) || pair(unit, rest).is_some_and(is_hidden))
 }
 
 /// Writes one character that needs escaping or conversion. Returns the number of bytes consumed
@@ -251,6 +270,25 @@ mod tests {
         assert_eq!(text_until_zero(&[0x61; 40], &mut out), None);
         assert_eq!(text_until_zero(&[], &mut out), None);
         assert_eq!(text_until_zero(&[0, 0], &mut out), Some((2, 0)));
+    }
+
+    #[test]
+    fn hidden_characters_can_be_refused() {
+        for (text, is_hidden) in [
+            ("a\t\n\r\"\\é日🎉", false),
+            ("a\u{1b}", true),
+            ("\u{7f}", true),
+            ("\u{200b}", true),
+            ("b\u{e0041}", true),
+        ] {
+            let units = text.encode_utf16().chain([0]);
+            let bytes: Vec<u8> = units.flat_map(u16::to_le_bytes).collect();
+            let mut out = [[0; 200]; 2];
+            let written = text_until_zero(&bytes, &mut out[0]);
+            let shown = shown_until_zero(&bytes, &mut out[1]);
+            assert_eq!(shown, written.filter(|_| !is_hidden), "{text:?}");
+            assert!(is_hidden || out[0] == out[1], "{text:?}");
+        }
     }
 
     #[test]

@@ -117,9 +117,7 @@ impl Form {
             Form::Csv(csv) => {
                 page.append(|out| csv.write(out, event, type_index, types, selection));
             }
-            Form::Text(text) => {
-                page.append(|out| text.write(out, event, type_index, types, selection));
-            }
+            Form::Text(text) => text.write(page, event, type_index, types, selection),
         }
     }
 

@@ -129,7 +129,7 @@ const REPORTS: [Row; 6] = [
     event("http", Case::Web, 4_700.0),
     event("page", Case::Net10, 9_830.0),
     event("perfetto", Case::Net10, 2_470.0),
-    event("text", Case::Net10, 5_760.0),
+    event("text", Case::Net10, 1_545.0),
 ];
 
 /// Minimum ratios of nom's idiom to reading, in instructions. The idiom takes 395 to 560
@@ -179,8 +179,8 @@ const ALLOCATIONS: [(&str, Case, f64); 12] = [
     ("report:exceptions", Case::Web, 0.005),
     ("perfetto", Case::Net10, 0.91),
     ("perfetto", Case::Web, 1.15),
-    ("text", Case::Net10, 0.045),
-    ("text", Case::Web, 0.022),
+    ("text", Case::Net10, 0.005),
+    ("text", Case::Web, 0.005),
 ];
 
 /// Number of passes that run under callgrind at the same time. Their counts do not influence each

@@ -1,21 +1,25 @@
 //! Compiles the fields of a shape to the steps that write them. Adjacent constant texts are joined.
 //! A shape gets no compiled writer if it has a field that such a writer does not support.
 
-use super::{CompiledWriter, ElementCount, Elements, MAX_COUNT_FIELDS, Step, Value};
+use super::{CompiledWriter, Dialect, ElementCount, Elements, MAX_COUNT_FIELDS, Step, Value};
 use crate::line::Literal;
-use crate::shape::Names;
+use crate::shape::{Name, Names};
 use crate::utf16;
-use nettrace_parser::{Count, Field, FieldType};
+use nettrace_parser::{Count, Field, FieldType, Unit, ValueMap};
 
 /// Compiles the fields of a shape for [`CompiledWriter::new`].
 pub(crate) fn compile(
     fields: &[Field],
     names: &Names,
+    dialect: Dialect,
     before: &[u8],
     after: &[u8],
 ) -> Option<CompiledWriter> {
-    let mut compiler = Compiler { pending: before.to_vec(), ..Compiler::default() };
-    compiler.add_object(fields, names)?;
+    let mut compiler = Compiler { dialect, pending: before.to_vec(), ..Compiler::default() };
+    match dialect {
+        Dialect::Json => compiler.add_object(fields, names)?,
+        Dialect::Text => compiler.add_fields(fields, names)?,
+    }
     compiler.pending.extend_from_slice(after);
     Some(compiler.finish())
 }
@@ -23,6 +27,7 @@ pub(crate) fn compile(
 /// State of the compilation of a writer.
 #[derive(Default)]
 struct Compiler {
+    dialect: Dialect,
     /// Text to write after the value that was compiled last.
     pending: Vec<u8>,
     begin: Literal,
@@ -41,7 +46,11 @@ impl Compiler {
         if self.steps.is_empty() {
             self.take_pending();
         }
-        let between = [&self.pending[..], b",", self.begin.bytes()].concat();
+        let separator: &[u8] = match self.dialect {
+            Dialect::Json => b",",
+            Dialect::Text => b", ",
+        };
+        let between = [&self.pending[..], separator, self.begin.bytes()].concat();
         let end = Literal::new(&self.pending);
         self.writer(end, Literal::new(&between))
     }
@@ -60,7 +69,7 @@ impl Compiler {
             _ => None,
         });
         let of_texts = self.steps.iter().map(|step| match step.value {
-            Value::Text => utf16::MAX_GROWTH,
+            Value::Text | Value::ShownText => utf16::MAX_GROWTH,
             Value::Utf8 => 1,
             _ => 0,
         });
@@ -91,6 +100,12 @@ impl Compiler {
 
     fn add_object(&mut self, fields: &[Field], names: &Names) -> Option<()> {
         self.pending.push(b'{');
+        self.add_fields(fields, names)?;
+        self.pending.push(b'}');
+        Some(())
+    }
+
+    fn add_fields(&mut self, fields: &[Field], names: &Names) -> Option<()> {
         let mut names = names.iter();
         let mut is_first = true;
         for field in fields {
@@ -101,7 +116,7 @@ impl Compiler {
                 continue;
             }
             let name = names.next()?;
-            self.pending.extend_from_slice(name.key(is_first));
+            self.add_key(name, is_first);
             is_first = false;
             let register = match field.register() {
                 Some(register) => Some(usize::from(register))
@@ -109,10 +124,22 @@ impl Compiler {
                     .map(Some)?,
                 None => None,
             };
-            self.add_value(&field.kind, &name.inner, field.is_hex, register)?;
+            self.add_value(&field.kind, name, register, field.map)?;
         }
-        self.pending.push(b'}');
         Some(())
+    }
+
+    fn add_key(&mut self, name: &Name, is_first: bool) {
+        match self.dialect {
+            Dialect::Json => self.pending.extend_from_slice(name.key(is_first)),
+            Dialect::Text => {
+                if !is_first {
+                    self.pending.push(b' ');
+                }
+                self.pending.extend_from_slice(name.shown.as_bytes());
+                self.pending.push(b'=');
+            }
+        }
     }
 
     fn push(&mut self, value: Value) {
@@ -123,11 +150,19 @@ impl Compiler {
     fn add_value(
         &mut self,
         kind: &FieldType,
-        inner: &Names,
-        is_hex: bool,
+        name: &Name,
         register: Option<usize>,
+        map: Option<&'static ValueMap>,
     ) -> Option<()> {
+        let is_text = self.dialect == Dialect::Text;
+        let unit = name.unit.filter(|_| is_text);
+        // A field with a unit is an amount.
+        let is_hex = name.is_hex && unit.is_none();
         let value = match kind {
+            FieldType::Pointer if unit.is_some() => Value::Pointer,
+            FieldType::F32 if is_text => Value::FiniteF32,
+            FieldType::F64 if is_text => Value::FiniteF64,
+            FieldType::Utf16Text if is_text => Value::ShownText,
             FieldType::U8 if is_hex => Value::HexU8,
             FieldType::I8 if is_hex => Value::HexU8,
             FieldType::U16 | FieldType::I16 if is_hex => Value::HexU16,
@@ -151,27 +186,32 @@ impl Compiler {
             FieldType::Boolean32 => Value::Bool32,
             FieldType::Guid => Value::Guid,
             FieldType::Utf16Text => Value::Text,
-            FieldType::Object(fields) => return self.add_object(fields, inner),
+            FieldType::Object(fields) => return self.add_object(fields, &name.inner),
             FieldType::Array(element) => {
-                return self.add_elements(element, inner, is_hex, ElementCount::Here);
+                return self.add_elements(element, name, ElementCount::Here);
             }
             FieldType::FixedArray(element, count) => {
-                return self.add_elements(
-                    element,
-                    inner,
-                    is_hex,
-                    ElementCount::Fixed(usize::from(*count)),
-                );
+                return self.add_elements(element, name, ElementCount::Fixed(usize::from(*count)));
             }
             FieldType::Repeated(element, Count::Earlier { register, .. }) => {
                 return self.add_elements(
                     element,
-                    inner,
-                    is_hex,
+                    name,
                     ElementCount::Kept(usize::from(*register)),
                 );
             }
             _ => return None,
+        };
+        let is_signed =
+            matches!(kind, FieldType::I8 | FieldType::I16 | FieldType::I32 | FieldType::I64);
+        let value = match map.filter(|_| is_text) {
+            // Only numbers that are not negative have names.
+            Some(_) if unit.is_some() || !value.is_amount() || is_signed && is_hex => return None,
+            Some(map) => Value::Named(Box::new(value), map),
+            None if unit == Some(Unit::Nanoseconds) && value.is_amount() => {
+                Value::Duration(Box::new(value))
+            }
+            None => value,
         };
         let is_kept = matches!(
             value,
@@ -188,33 +228,38 @@ impl Compiler {
             return None;
         }
         let (before, after): (&[u8], &[u8]) = match value {
-            Value::HexU8 | Value::HexU16 | Value::HexU32 | Value::HexU64 => (b"\"0x", b"\""),
-            Value::HexPointer | Value::HexVarUInt => (b"\"0x", b"\""),
-            Value::Guid | Value::Text | Value::Utf8 => (b"\"", b"\""),
-            _ => (b"", b""),
+            Value::Guid if !is_text => (b"\"", b"\""),
+            Value::Text | Value::ShownText | Value::Utf8 => (b"\"", b"\""),
+            _ if !value.is_hex() => (b"", b""),
+            _ if is_text => (b"0x", b""),
+            _ => (b"\"0x", b"\""),
         };
+        let is_duration = matches!(value, Value::Duration(_));
         self.pending.extend_from_slice(before);
         self.push(match register {
             Some(register) => Value::Kept(Box::new(value), register),
             None => value,
         });
         self.pending.extend_from_slice(after);
+        if let Some(unit) = unit.filter(|_| !is_duration) {
+            self.pending.push(b' ');
+            self.pending.extend_from_slice(unit.symbol().as_bytes());
+        }
         Some(())
     }
 
     fn add_elements(
         &mut self,
         element: &FieldType,
-        inner: &Names,
-        is_hex: bool,
+        name: &Name,
         count: ElementCount,
     ) -> Option<()> {
         // Arrays of these types are texts or bytes.
         if matches!(element, FieldType::U8 | FieldType::Utf16CodeUnit | FieldType::Utf8CodeUnit) {
             return None;
         }
-        let mut each = Compiler::default();
-        each.add_value(element, inner, is_hex, None)?;
+        let mut each = Compiler { dialect: self.dialect, ..Compiler::default() };
+        each.add_value(element, name, None, None)?;
         let each = each.finish_element();
         if each.min_bytes == 0 || each.steps.is_empty() {
             // Any number of elements without bytes would fit into any payload.

@@ -1,11 +1,11 @@
-//! Fast path from payloads of one shape to JSON. The fields of a shape are compiled once to a list
+//! Fast path from payloads of one shape to JSON, or to text. The fields of a shape are compiled once to a list
 //! of steps: a value to read, and the text to write after it. Executing the steps is several times
 //! as fast as walking the fields.
 //!
 //! A compiled writer only handles the common case: payloads with all of their fields and nothing
 //! else, of types whose bytes have a single interpretation. In any other case
-//! [`PayloadWriter`](crate::payload::PayloadWriter), which handles every payload, writes the event.
-//! Both must write the same bytes; a test compares them for all traces.
+//! [`PayloadWriter`](crate::payload::PayloadWriter) or [`TextValues`](crate::TextValues), which handle every payload, write
+//! the event. Both ways must give the same bytes; tests compare them for all traces.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -17,10 +17,13 @@ mod compile;
 mod rows;
 
 use self::rows::Rows;
+use crate::event_types::{EventTypes, TypeIndex};
+use crate::json::Float;
 use crate::line::{Literal, Writer};
 use crate::shape::Names;
+use crate::units::Digits;
 use nettrace_parser::internal::take_first;
-use nettrace_parser::{Field, Guid};
+use nettrace_parser::{Field, Guid, ValueMap};
 
 /// Maximum number of values of all arrays in a payload. A `PayloadWriter` writes a payload that has
 /// more.
@@ -28,6 +31,59 @@ const MAX_VALUES: usize = 1 << 16;
 
 /// Maximum number of integer fields in a shape that give the number of elements of an array.
 const MAX_COUNT_FIELDS: usize = 8;
+
+/// Form of a payload's fields and values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Dialect {
+    /// `{"Reason":1,"Name":"…"}`
+    #[default]
+    Json,
+    /// `Reason=AllocSmall Name="…"`; see [`text_value`](crate::text_value).
+    Text,
+}
+
+/// The compiled writers of all shapes of a trace.
+#[derive(Debug, Default)]
+pub(crate) struct CompiledShapes {
+    dialect: Dialect,
+    /// The writer of each shape, by [`TypeIndex::shape`]; `None` if the shape is new,
+    /// `Some(None)` if it needs the slow path.
+    writers: Vec<Option<Option<CompiledWriter>>>,
+}
+
+impl CompiledShapes {
+    pub(crate) fn new(dialect: Dialect) -> CompiledShapes {
+        CompiledShapes { dialect, writers: Vec::new() }
+    }
+
+    /// Returns the writer of a shape, or `None` if the shape needs the slow path.
+    #[inline(always)]
+    pub(crate) fn writer_of(
+        &mut self,
+        type_index: TypeIndex,
+        types: &EventTypes,
+    ) -> Option<&CompiledWriter> {
+        if self.writers.get(type_index.shape).is_none_or(Option::is_none) {
+            self.compile(type_index, types);
+        }
+        self.writers.get(type_index.shape)?.as_ref()?.as_ref()
+    }
+
+    #[cold]
+    fn compile(&mut self, type_index: TypeIndex, types: &EventTypes) {
+        while type_index.shape >= self.writers.len() {
+            self.writers.push(None);
+        }
+        let writer = types.shapes().get(type_index.shape).and_then(|shape| {
+            let fields = shape.schema.payload_fields();
+            let writer = CompiledWriter::new(fields, &shape.names, self.dialect, b"", b"");
+            writer.filter(|_| shape.schema.opaque.is_none())
+        });
+        if let Some(place) = self.writers.get_mut(type_index.shape) {
+            *place = Some(writer);
+        }
+    }
+}
 
 /// Writes payloads of one shape, or array elements of one type, by steps that were compiled in
 /// advance.
@@ -38,7 +94,7 @@ pub(crate) struct CompiledWriter {
     steps: Vec<Step>,
     /// Text after the last value of an element.
     end: Literal,
-    /// Text between two elements: the text of `end`, a comma and the text of `begin`.
+    /// Text between two elements: the text of `end`, a separator and the text of `begin`.
     between: Literal,
     /// Maximum number of output bytes for texts, and for values that occur once.
     room: usize,
@@ -85,6 +141,17 @@ enum Value {
     HexVarUInt,
     /// UTF-8 preceded by its length.
     Utf8,
+    /// UTF-16 without hidden characters, which text escapes in another way than JSON.
+    ShownText,
+    /// A finite number. Text has another word than JSON for others.
+    FiniteF32,
+    FiniteF64,
+    /// An amount of the size of an address.
+    Pointer,
+    /// A number of nanoseconds, written in a fitting unit.
+    Duration(Box<Value>),
+    /// An integer whose values have names.
+    Named(Box<Value>, &'static ValueMap),
     /// As many bytes, which are read but not written.
     Skip(usize),
     Elements(Box<Elements>),
@@ -111,16 +178,25 @@ impl Value {
             | Value::Bool8
             | Value::VarUInt
             | Value::HexVarUInt => 1,
-            Value::U16 | Value::I16 | Value::HexU16 | Value::Text | Value::Utf8 => 2,
+            Value::U16
+            | Value::I16
+            | Value::HexU16
+            | Value::Text
+            | Value::ShownText
+            | Value::Utf8 => 2,
             Value::U32
             | Value::I32
             | Value::HexU32
             | Value::F32
+            | Value::FiniteF32
             | Value::Bool32
-            | Value::HexPointer => 4,
-            Value::U64 | Value::I64 | Value::HexU64 | Value::F64 => 8,
+            | Value::HexPointer
+            | Value::Pointer => 4,
+            Value::U64 | Value::I64 | Value::HexU64 | Value::F64 | Value::FiniteF64 => 8,
             Value::Guid => 16,
-            Value::Kept(value, _) => value.min_bytes(),
+            Value::Kept(value, _) | Value::Duration(value) | Value::Named(value, ..) => {
+                value.min_bytes()
+            }
             Value::Skip(count) => *count,
             Value::Elements(elements) => match elements.count {
                 ElementCount::Here => 2,
@@ -138,11 +214,16 @@ impl Value {
             Value::HexU8 | Value::HexU16 | Value::HexU32 | Value::HexU64 => 16,
             Value::HexPointer | Value::HexVarUInt => 16,
             // The number includes the quotes.
-            Value::U64 | Value::I64 | Value::VarUInt => 22,
-            Value::F32 | Value::F64 => 26,
+            Value::U64 | Value::I64 | Value::VarUInt | Value::Pointer => 22,
+            Value::F32 | Value::F64 | Value::FiniteF32 | Value::FiniteF64 => 26,
             Value::Guid => 36,
             Value::Kept(value, _) => value.room(),
-            Value::Text | Value::Utf8 | Value::Skip(_) | Value::Elements(_) => 0,
+            Value::Duration(_) => Digits::MAX_BYTES,
+            // Bits without a name follow the names of the others.
+            Value::Named(_, map) => {
+                map.entries.iter().fold(22, |room, (_, name)| room + name.len() + 1)
+            }
+            Value::Text | Value::ShownText | Value::Utf8 | Value::Skip(_) | Value::Elements(_) => 0,
         }
     }
 }
@@ -176,10 +257,11 @@ impl CompiledWriter {
     pub(crate) fn new(
         fields: &[Field],
         names: &Names,
+        dialect: Dialect,
         before: &[u8],
         after: &[u8],
     ) -> Option<CompiledWriter> {
-        compile::compile(fields, names, before, after)
+        compile::compile(fields, names, dialect, before, after)
     }
 
     /// Returns the maximum number of output bytes for a payload of this size, without its
@@ -313,7 +395,7 @@ impl Value {
                 (*line, *rest, number) = value.write_kept(line.taken(), rest, style)?;
                 *state.registers.get_mut(*register)? = usize::try_from(number).ok()?;
             }
-            other => (*line, *rest) = other.write_rare(line.taken(), rest)?,
+            other => (*line, *rest) = other.write_rare(line.taken(), rest, style)?,
         }
         Some(())
     }
@@ -350,8 +432,36 @@ impl Value {
         &self,
         mut line: Writer<'b>,
         mut rest: &'r [u8],
+        style: NumberStyle,
     ) -> Option<(Writer<'b>, &'r [u8])> {
         match self {
+            Value::Named(value, map) => {
+                let number = value.read_amount(&mut rest, style)?;
+                match map.name_of(number) {
+                    Some(name) => {
+                        for (at, name) in name.names().enumerate() {
+                            if at > 0 {
+                                line.byte(b'|');
+                            }
+                            line.text(name);
+                        }
+                        if name.nameless_bits() != 0 {
+                            line.text("|0x");
+                            line.hex(name.nameless_bits());
+                        }
+                    }
+                    None if value.is_hex() => {
+                        line.text("0x");
+                        line.hex(number);
+                    }
+                    None => line.unsigned(number),
+                }
+            }
+            Value::Pointer => line.unsigned(self.read_amount(&mut rest, style)?),
+            Value::Duration(value) => {
+                let nanos = value.read_amount(&mut rest, style)?;
+                line.text(Digits::from_exact_duration(nanos).text());
+            }
             Value::Utf8 => {
                 let count = usize::from(take_first::<u16>(&mut rest)?);
                 let (text, after) = rest.split_at_checked(count)?;
@@ -364,6 +474,12 @@ impl Value {
             Value::I8 => line.signed(i64::from(take_first::<i8>(&mut rest)?)),
             Value::F64 => line.float(take_first::<f64>(&mut rest)?),
             Value::F32 => line.float(take_first::<f32>(&mut rest)?),
+            Value::FiniteF64 => line.float(finite(take_first::<f64>(&mut rest)?)?),
+            Value::FiniteF32 => line.float(finite(take_first::<f32>(&mut rest)?)?),
+            Value::ShownText => {
+                let taken = line.shown_utf16(rest)?;
+                rest = rest.get(taken..)?;
+            }
             Value::Bool32 => line.text(truth(take_first::<u32>(&mut rest)? != 0)),
             Value::Bool8 => line.text(truth(take_first::<u8>(&mut rest)? != 0)),
             Value::Guid => line.guid(Guid::from_bytes(take_first(&mut rest)?)),
@@ -373,6 +489,52 @@ impl Value {
         }
         Some((line, rest))
     }
+}
+
+impl Value {
+    /// Returns whether the value is written as hexadecimal digits, which follow `0x`.
+    fn is_hex(&self) -> bool {
+        use Value::{HexPointer, HexU8, HexU16, HexU32, HexU64, HexVarUInt};
+        matches!(self, HexU8 | HexU16 | HexU32 | HexU64 | HexPointer | HexVarUInt)
+    }
+
+    /// Returns whether [`Value::read_amount`] can read the value.
+    fn is_amount(&self) -> bool {
+        use Value::{
+            FiniteF64, HexPointer, HexU8, HexU16, HexU32, HexU64, I32, I64, Pointer, U8, U16, U32,
+            U64,
+        };
+        let is_short = matches!(self, U8 | U16 | U32 | HexU8 | HexU16 | HexU32 | I32);
+        is_short || matches!(self, U64 | HexU64 | I64 | FiniteF64 | Pointer | HexPointer)
+    }
+
+    /// Reads a whole number that is not negative. Returns `None` for any other number.
+    fn read_amount(&self, rest: &mut &[u8], style: NumberStyle) -> Option<u64> {
+        match self {
+            Value::U8 | Value::HexU8 => take_first::<u8>(rest).map(u64::from),
+            Value::U16 | Value::HexU16 => take_first::<u16>(rest).map(u64::from),
+            Value::U32 | Value::HexU32 => take_first::<u32>(rest).map(u64::from),
+            Value::U64 | Value::HexU64 => take_first::<u64>(rest),
+            Value::I32 => u64::try_from(take_first::<i32>(rest)?).ok(),
+            Value::I64 => u64::try_from(take_first::<i64>(rest)?).ok(),
+            Value::FiniteF64 => whole(take_first::<f64>(rest)?),
+            Value::Pointer | Value::HexPointer if style.pointer_size == 8 => take_first(rest),
+            Value::Pointer | Value::HexPointer => take_first::<u32>(rest).map(u64::from),
+            _ => None,
+        }
+    }
+}
+
+/// Returns a floating-point number as an integer, if it is one without a sign.
+#[expect(clippy::cast_sign_loss, reason = "a number with a sign is refused")]
+fn whole(number: f64) -> Option<u64> {
+    let integer = number as u64;
+    // The largest integer is less than the number that is rounded down to it.
+    (integer as f64 == number && number.is_sign_positive() && integer < u64::MAX).then_some(integer)
+}
+
+fn finite<F: Float + Copy>(number: F) -> Option<F> {
+    number.special().is_none().then_some(number)
 }
 
 fn truth(value: bool) -> &'static str {

@@ -22,7 +22,7 @@ mod payload_json;
 
 use self::head::Head;
 pub use self::payload_json::PayloadJson;
-use crate::compiled::{CompiledWriter, NumberStyle, unsigned};
+use crate::compiled::{CompiledWriter, Dialect, NumberStyle, unsigned};
 use crate::detail::{Detail, opcode, write_names};
 use crate::event_types::{EventType, EventTypes, TypeIndex};
 use crate::json::Json;
@@ -225,8 +225,13 @@ impl Ndjson {
             |(row, shape)| {
                 let end = if has_details { "" } else { "}\n" };
                 let fields = shape.schema.payload_fields();
-                let writer =
-                    CompiledWriter::new(fields, &shape.names, b",\"payload\":", end.as_bytes());
+                let writer = CompiledWriter::new(
+                    fields,
+                    &shape.names,
+                    Dialect::Json,
+                    b",\"payload\":",
+                    end.as_bytes(),
+                );
                 let writer = writer.filter(|_| shape.schema.opaque.is_none())?;
                 let mut fixed = fixed_of(row);
                 fixed.number(level);

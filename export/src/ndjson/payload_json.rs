@@ -1,6 +1,6 @@
 //! Writes the payload of an event alone, as NDJSON shows it.
 
-use crate::compiled::{CompiledWriter, NumberStyle};
+use crate::compiled::{CompiledShapes, Dialect, NumberStyle};
 use crate::event_types::{EventTypes, TypeIndex};
 use crate::page::Page;
 use crate::payload::PayloadWriter;
@@ -22,9 +22,7 @@ use nettrace_parser::Event;
 #[derive(Debug)]
 pub struct PayloadJson {
     payloads: PayloadWriter,
-    /// Fast path for each shape, by [`TypeIndex::shape`](crate::TypeIndex::shape); `None` if the
-    /// shape is new, `Some(None)` if it has no fast path.
-    writers: Vec<Option<Option<CompiledWriter>>>,
+    writers: CompiledShapes,
     page: Page,
 }
 
@@ -39,7 +37,7 @@ impl PayloadJson {
     pub fn new() -> PayloadJson {
         PayloadJson {
             payloads: PayloadWriter::new(false),
-            writers: Vec::new(),
+            writers: CompiledShapes::new(Dialect::Json),
             page: Page::default(),
         }
     }
@@ -69,17 +67,7 @@ impl PayloadJson {
     }
 
     fn write_fast(&mut self, event: &Event<'_>, type_index: TypeIndex, types: &EventTypes) -> bool {
-        while type_index.shape >= self.writers.len() {
-            self.writers.push(None);
-        }
-        let Some(writer) = self.writers.get_mut(type_index.shape) else { return false };
-        let writer = writer.get_or_insert_with(|| {
-            let shape = types.shapes().get(type_index.shape)?;
-            let fields = shape.schema.payload_fields();
-            let writer = CompiledWriter::new(fields, &shape.names, b"", b"");
-            writer.filter(|_| shape.schema.opaque.is_none())
-        });
-        let Some(writer) = writer else { return false };
+        let Some(writer) = self.writers.writer_of(type_index, types) else { return false };
         let style = NumberStyle {
             pointer_size: event.session().pointer_size,
             largest: self.payloads.largest_number(),

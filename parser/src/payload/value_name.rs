@@ -33,6 +33,21 @@ impl<'m> ValueName<'m> {
         self.map.entries.iter().find(|(entry, _)| *entry == self.value).map(|(_, name)| *name)
     }
 
+    /// Returns the names: that of the whole value, or those of its bits.
+    pub fn names(self) -> impl Iterator<Item = &'static str> + use<'m> {
+        let whole = if self.is_of_bits() { None } else { self.whole() };
+        let bits = self.named_bits().filter(move |_| self.is_of_bits());
+        whole.into_iter().chain(bits.map(|(_, name)| name))
+    }
+
+    /// Returns the bits of the value that have no name, if bits have names.
+    pub fn nameless_bits(self) -> u64 {
+        if !self.is_of_bits() {
+            return 0;
+        }
+        self.named_bits().fold(self.value, |left, (bits, _)| left & !bits)
+    }
+
     /// Returns the bits that are set and have a name.
     fn named_bits(self) -> impl Iterator<Item = (u64, &'static str)> + use<'m> {
         let entries = self.map.entries.iter().copied();
@@ -42,18 +57,16 @@ impl<'m> ValueName<'m> {
 
 impl fmt::Display for ValueName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.is_of_bits() {
-            return f.write_str(self.whole().unwrap_or_default());
-        }
-        let mut left = self.value;
-        for (number, (bits, name)) in self.named_bits().enumerate() {
-            left &= !bits;
+        for (number, name) in self.names().enumerate() {
             if number > 0 {
                 f.write_str("|")?;
             }
             f.write_str(name)?;
         }
-        if left == 0 { Ok(()) } else { write!(f, "|{left:#x}") }
+        match self.nameless_bits() {
+            0 => Ok(()),
+            bits => write!(f, "|{bits:#x}"),
+        }
     }
 }
 
