@@ -1,6 +1,5 @@
 //! Items for the other crates of this project: filters for events before they are put in time
-//! order (`nettrace-analysis`), names of fields (`nettrace-export`), numbers from bytes, and fields of
-//! payloads that were kept.
+//! order (`nettrace-analysis`), names of fields (`nettrace-export`), and numbers from bytes.
 //!
 //! **Do not depend on this module.** It may change without a changelog entry, although
 //! releases that Cargo considers compatible keep it, so that a published `nettrace-analysis`
@@ -9,4 +8,4 @@
 
 pub use crate::bytes::{Number, first, numbers, take_first};
 pub use crate::order::{Candidate, FilteredEvents, PendingFilter, Watermark};
-pub use crate::payload::{FieldPath, distinct_names, fields_of};
+pub use crate::payload::{FieldPath, distinct_names};

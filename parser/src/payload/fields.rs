@@ -41,10 +41,27 @@ impl<'r> FieldValue<'r> {
     }
 }
 
-/// Returns the fields of a payload that was kept, as [`Event::fields`](crate::Event::fields) returned
-/// them. `schema`: that of the event; `pointer_size`: that of the stream, in bytes.
-pub fn fields_of<'r>(schema: &'r Schema, payload: &'r [u8], pointer_size: u8) -> Fields<'r> {
-    Fields::new(schema, payload, pointer_size)
+impl Schema {
+    /// Returns the fields of a payload without its event, such as one that was kept, or one of a
+    /// [blob](crate::raw::Blob::payload). `pointer_size`: that of the stream, in bytes
+    /// ([`Trace::pointer_size`](crate::Trace::pointer_size)).
+    ///
+    /// ```
+    /// use nettrace_parser::Reader;
+    /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+    /// let mut reader = Reader::from_slice(&bytes);
+    /// let event = reader.next_event()?.unwrap();
+    /// let (schema, payload) = (event.schema().unwrap().clone(), event.payload().to_vec());
+    /// drop(reader);
+    /// let fields: Vec<String> =
+    ///     schema.fields(&payload, 8).map(|field| format!("{}={}", field.name(), field.value.unwrap())).collect();
+    /// assert_eq!(fields, ["n=5", "s=hey"]);
+    /// # Ok::<(), nettrace_parser::Error>(())
+    /// ```
+    #[inline]
+    pub fn fields<'r>(&'r self, payload: &'r [u8], pointer_size: u8) -> Fields<'r> {
+        Fields::new(self, payload, pointer_size)
+    }
 }
 
 /// Iterator over the fields of a payload, or of an object in it, in payload order.

@@ -42,7 +42,7 @@ mod visit;
 
 pub use array::{Array, Elements};
 pub(crate) use fields::field;
-pub use fields::{FieldValue, Fields, fields_of};
+pub use fields::{FieldValue, Fields};
 pub use naming::{FieldPath, distinct_names};
 pub use object::Object;
 pub use scalar::{DateTime, Decimal};

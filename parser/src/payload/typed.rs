@@ -230,7 +230,7 @@ impl fmt::Display for FieldError {
         match self {
             FieldError::Missing { field } => write!(f, "there is no field {field}"),
             FieldError::Absent { field } => write!(f, "the payload ends before field {field}"),
-            FieldError::Fault { field, fault } => write!(f, "field {field}: {fault}"),
+            FieldError::Fault { field, .. } => write!(f, "field {field} is broken"),
             FieldError::Type { field, wanted, found } => {
                 write!(f, "field {field} is {found}, not {wanted}")
             }

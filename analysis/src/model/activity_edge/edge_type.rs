@@ -6,7 +6,6 @@ use crate::by_type::ByType;
 use crate::hash::hash_of;
 use crate::model::activity_pairs::{ActivityPair, pair_of};
 use crate::model::{TextHandle, Texts, short};
-use nettrace_parser::internal::fields_of;
 use nettrace_parser::view::KnownProvider;
 use nettrace_parser::{Event, Fields, Schema};
 use std::sync::{Arc, OnceLock};
@@ -85,9 +84,7 @@ impl EdgeType {
     ) -> Option<Fields<'p>> {
         match &self.source {
             EdgeSource::Payload { .. } => None,
-            EdgeSource::Type { schema, .. } => {
-                Some(fields_of(schema.as_ref()?, payload, pointer_size))
-            }
+            EdgeSource::Type { schema, .. } => Some(schema.as_ref()?.fields(payload, pointer_size)),
         }
     }
 
