@@ -13,7 +13,7 @@ use std::time::Duration;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pid = std::env::args().nth(1).ok_or("usage: live_counters PID")?.parse()?;
     let found = Search::new().process(pid).ok_or("no .NET process of that id")?;
-    let runtime = found.runtime().ok_or("it cannot be reached")?;
+    let runtime = found.runtime()?;
 
     let every_second = Arguments::pairs([("EventCounterIntervalSec", "1")])?;
     let counters = Provider::new("System.Runtime")?.keywords(0).level(Level::Critical);

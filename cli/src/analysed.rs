@@ -2,6 +2,7 @@
 
 use crate::args::profiles::SAMPLER;
 use crate::args::{ActivityArg, InputArgs};
+use crate::causes::with_causes;
 use crate::context::{Context, Trace, failed};
 use crate::failure::Failure;
 use crate::input::{Ended, Input, UnreadTimes};
@@ -49,7 +50,7 @@ impl Analysed {
         &mut self,
         read: impl FnOnce(&mut TimeOrdered<Input>) -> Result<Outcome, AnalysisError>,
     ) -> Result<(), Failure> {
-        self.read_or(read, |file, error| Failure::input(file, error.to_string()))
+        self.read_or(read, |file, error| Failure::input(file, with_causes(&error)))
     }
 
     /// Reads the trace to its end with `read`; `other` makes failures of errors that are not about

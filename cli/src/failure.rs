@@ -1,5 +1,6 @@
 //! Failures of commands, each in one line: file, offset, fault, and a remedy.
 
+use crate::causes::with_causes;
 use crate::units;
 use nettrace_ipc::RequestError;
 use nettrace_parser::{Error, Fault, Foreign};
@@ -89,7 +90,7 @@ impl Failure {
                     plain(error)
                 )
             }
-            error => format!("offset {position:#x}: {error}"),
+            error => format!("offset {position:#x}: {}", with_causes(error)),
         };
         Failure::input(file, message)
     }
@@ -196,7 +197,7 @@ fn is<E: std::error::Error + 'static>(error: &io::Error) -> bool {
 /// Returns the text of an error in small letters, without Rust's `(os error 2)` and the full stop of
 /// Windows.
 pub(crate) fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
+    let text = with_causes(error);
     let mut letters = without_number(&text).chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }

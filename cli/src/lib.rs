@@ -11,6 +11,7 @@
 mod analysed;
 mod analysis_options;
 mod args;
+mod causes;
 mod commands;
 mod console;
 #[cfg(windows)]

@@ -15,6 +15,7 @@ mod counters_python;
 mod cut_stacks;
 mod diff;
 mod end_mark;
+mod errors;
 mod events;
 #[cfg(feature = "parquet")]
 mod export;

@@ -6,6 +6,7 @@ use std::path::Path;
 /// Modules, lowest first. A module imports only modules of earlier lines.
 const ORDER: &[&[&str]] = &[
     &[
+        "causes",
         "console",
         "delays",
         "exit",

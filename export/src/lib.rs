@@ -51,5 +51,5 @@ pub use shape::{Name, Names, Path};
 pub use tags::tags_of;
 pub use text::{Paint, TextOptions};
 pub use text_value::TextValues;
-pub use time_range::TimeRange;
+pub use time_range::{TimeRange, TimeRangeError};
 pub use writer::{EventForm, EventWriter, WriteOptions};

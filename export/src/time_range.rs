@@ -1,5 +1,6 @@
 //! Time ranges in the notation of users: `1.5s..3s`.
 
+use std::fmt;
 use std::str::FromStr;
 
 /// A range of time since the session's start, in nanoseconds. The start is inclusive, the
@@ -11,6 +12,18 @@ pub struct TimeRange {
 }
 
 impl TimeRange {
+    /// Creates the range from `from` to before `to`, in nanoseconds since the session's start. `None` is
+    /// an end that is open.
+    ///
+    /// # Errors
+    /// [`TimeRangeError::Empty`] if it ends before it begins, or there.
+    pub fn new(from: Option<i64>, to: Option<i64>) -> Result<TimeRange, TimeRangeError> {
+        match (from, to) {
+            (Some(from), Some(to)) if to <= from => Err(TimeRangeError::Empty { to }),
+            _ => Ok(TimeRange { from, to }),
+        }
+    }
+
     /// Returns the start in nanoseconds; `None` if the range has no start.
     pub fn from(self) -> Option<i64> {
         self.from
@@ -28,21 +41,48 @@ impl TimeRange {
 }
 
 impl FromStr for TimeRange {
-    type Err = String;
+    type Err = TimeRangeError;
 
-    fn from_str(text: &str) -> Result<TimeRange, String> {
-        let (from, to) =
-            text.split_once("..").ok_or("expected FROM..TO, such as 1.5s..3s, 1s.. or ..3s")?;
+    fn from_str(text: &str) -> Result<TimeRange, TimeRangeError> {
+        let (from, to) = text.split_once("..").ok_or(TimeRangeError::NoRange)?;
         let end = |text: &str| (!text.is_empty()).then(|| nanos(text)).transpose();
-        let range = TimeRange { from: end(from.trim())?, to: end(to.trim())? };
-        match (range.from, range.to) {
-            (Some(from), Some(to)) if to <= from => {
-                Err(format!("it ends at {to} ns, before it begins"))
+        TimeRange::new(end(from.trim())?, end(to.trim())?)
+    }
+}
+
+/// Reason why a text is no time or no range of time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimeRangeError {
+    /// The text has no `..`.
+    NoRange,
+    /// This text is no time.
+    NoTime(String),
+    /// The time in this text is longer than 292 years.
+    TooLong(String),
+    /// The range ends before it begins, or there.
+    Empty {
+        /// End of the range, in nanoseconds.
+        to: i64,
+    },
+}
+
+impl fmt::Display for TimeRangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TimeRangeError::NoRange => {
+                f.write_str("expected FROM..TO, such as 1.5s..3s, 1s.. or ..3s")
             }
-            _ => Ok(range),
+            TimeRangeError::NoTime(text) => {
+                write!(f, "\"{text}\" is no time; write 1.5s, 200ms, 10us or 3 (seconds)")
+            }
+            TimeRangeError::TooLong(text) => write!(f, "\"{text}\" is too long"),
+            TimeRangeError::Empty { to } => write!(f, "it ends at {to} ns, before it begins"),
         }
     }
 }
+
+impl std::error::Error for TimeRangeError {}
 
 /// Units of time with their nanoseconds. Each name comes before names that are its suffixes.
 const UNITS: [(&str, i128); 7] = [
@@ -57,8 +97,11 @@ const UNITS: [(&str, i128); 7] = [
 
 /// Parses a time such as `1.5s`, `200ms`, `-10us` or `3` to nanoseconds, exactly. Digits below a
 /// nanosecond are ignored.
-pub fn nanos(text: &str) -> Result<i64, String> {
-    let wrong = || format!("\"{text}\" is no time; write 1.5s, 200ms, 10us or 3 (seconds)");
+///
+/// # Errors
+/// [`TimeRangeError::NoTime`], [`TimeRangeError::TooLong`].
+pub fn nanos(text: &str) -> Result<i64, TimeRangeError> {
+    let wrong = || TimeRangeError::NoTime(text.to_owned());
     let (number, unit) = UNITS
         .iter()
         .find_map(|(name, unit)| Some((text.strip_suffix(name)?.trim_end(), *unit)))
@@ -83,7 +126,7 @@ pub fn nanos(text: &str) -> Result<i64, String> {
     let nanos = nanos.map(|nanos| if is_negative { nanos.saturating_neg() } else { nanos });
     nanos
         .and_then(|nanos| i64::try_from(nanos).ok())
-        .ok_or_else(|| format!("\"{text}\" is too long"))
+        .ok_or_else(|| TimeRangeError::TooLong(text.to_owned()))
 }
 
 #[cfg(test)]
@@ -127,7 +170,9 @@ mod tests {
         assert!("..".parse::<TimeRange>().unwrap().contains(-5));
         assert!(!"1ns..".parse::<TimeRange>().unwrap().contains(0));
         assert!(!"..1ns".parse::<TimeRange>().unwrap().contains(1));
-        assert!("3s..1s".parse::<TimeRange>().is_err());
+        let empty = Err(TimeRangeError::Empty { to: 1_000_000_000 });
+        assert_eq!("3s..1s".parse::<TimeRange>(), empty);
+        assert_eq!(TimeRange::new(Some(1_000_000_000), Some(1_000_000_000)), empty);
         assert!("3s".parse::<TimeRange>().is_err());
     }
 }

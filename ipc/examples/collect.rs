@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     };
     let found = Search::new().process(pid.parse()?).ok_or("no .NET process of that id")?;
-    let runtime = found.runtime().ok_or("it cannot be reached")?;
+    let runtime = found.runtime()?;
     let provider = |name: &str| Provider::new(name).map(|provider| provider.level(Level::Verbose));
     let providers = Providers::new([provider("Nettrace-Workload")?, provider("System.Runtime")?])?;
     let mut session = runtime.start(&SessionConfig::new(providers))?;

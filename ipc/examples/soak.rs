@@ -62,7 +62,7 @@ mod soak {
         for peer in peers::all() {
             let target = peer.start(&folder, "custom", 0);
             let found = Search::new().directory(folder.path()).process(target.pid());
-            let runtime = found.and_then(|found| found.runtime()).ok_or("it is not found")?;
+            let runtime = found.ok_or("it is not found")?.runtime()?;
             subjects.push(Subject { target, runtime, before: Descriptors::default(), bytes: 0 });
         }
         if subjects.is_empty() {

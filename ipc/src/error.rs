@@ -338,7 +338,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Request(error) => write!(f, "request not sent: {error}"),
+            Error::Request(_) => f.write_str("request not sent"),
             Error::Harmful { command, reason } => write!(f, "{command} not sent: {reason}"),
             Error::Refused { command, code, message } => {
                 write!(f, "{command} refused: {code}")?;
@@ -353,12 +353,12 @@ impl fmt::Display for Error {
                     _ => Ok(()),
                 }
             }
-            Error::Reply { command, fault } => write!(f, "invalid reply to {command}: {fault}"),
+            Error::Reply { command, .. } => write!(f, "invalid reply to {command}"),
             Error::Deadline { step, after } => {
                 write!(f, "deadline of {:.1} s passed while {step}", after.as_secs_f64())
             }
             Error::Gone { step } => write!(f, "the process closed the connection while {step}"),
-            Error::Io { step, source } => write!(f, "{step}: {source}"),
+            Error::Io { step, .. } => step.fmt(f),
             Error::WrongPeer { expected, found } => {
                 write!(f, "the socket of process {expected} is held by process {found}")
             }

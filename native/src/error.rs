@@ -52,8 +52,8 @@ impl fmt::Display for Error {
                      --cap-add SYS_PTRACE)"
                 ),
             },
-            Error::Unreadable { pid, source } => {
-                write!(f, "the memory of process {pid} cannot be read: {source}")
+            Error::Unreadable { pid, .. } => {
+                write!(f, "the memory of process {pid} cannot be read")
             }
         }
     }

@@ -37,7 +37,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Io(error) => write!(f, "reading failed: {error}"),
+            Error::Io(_) => f.write_str("reading failed"),
             Error::Format { offset, context, fault } => {
                 write!(f, "{context} at {offset:#x}: {fault}")
             }

@@ -437,7 +437,7 @@ pub enum ConvertError {
 impl fmt::Display for ConvertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ConvertError::Write(error) => write!(f, "cannot write: {error}"),
+            ConvertError::Write(_) => f.write_str("cannot write"),
             ConvertError::NothingToShow { wanted } => {
                 write!(f, "nothing to show: the trace has no {wanted}")
             }

@@ -3,7 +3,7 @@
 use crate::convert::ConvertError;
 use std::fmt;
 
-/// Reason why an analysis failed.
+/// Reason why an analysis failed. It is shown as the error that it holds, and has its cause.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum AnalysisError {
@@ -25,8 +25,8 @@ impl fmt::Display for AnalysisError {
 impl std::error::Error for AnalysisError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            AnalysisError::Read(error) => Some(error),
-            AnalysisError::Convert(error) => Some(error),
+            AnalysisError::Read(error) => error.source(),
+            AnalysisError::Convert(error) => error.source(),
         }
     }
 }

@@ -15,7 +15,7 @@ impl FromStr for Span {
     fn from_str(text: &str) -> Result<Span, String> {
         let text = text.trim();
         if !text.contains(':') {
-            let nanos = time_range::nanos(text)?;
+            let nanos = time_range::nanos(text).map_err(|error| error.to_string())?;
             let nanos = u64::try_from(nanos).map_err(|_| "it is negative".to_owned())?;
             return Ok(Span(Duration::from_nanos(nanos)));
         }

@@ -1,6 +1,7 @@
 //! `nettrace ps`: lists the .NET processes of this machine.
 
 use crate::args::PsArgs;
+use crate::causes::with_causes;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, without_number};
@@ -108,7 +109,7 @@ pub(super) fn run(args: &PsArgs, context: &mut Context<'_>) -> Result<Exit, Fail
 fn report(found: &Found, recorder: Option<Recorder>) -> PsProcess {
     let deadlines = Deadlines::default().connect(ANSWER_TIMEOUT).reply(ANSWER_TIMEOUT);
     let runtime = match found.kind {
-        ProcessKind::Runtime => found.runtime().map(|runtime| runtime.deadlines(deadlines)),
+        ProcessKind::Runtime => found.runtime().ok().map(|runtime| runtime.deadlines(deadlines)),
         // A router would pass the request on to a device, or wait for one.
         _ => None,
     };
@@ -119,7 +120,7 @@ fn report(found: &Found, recorder: Option<Recorder>) -> PsProcess {
     let (info, mut reason) = match runtime.as_ref().map(nettrace_ipc::Runtime::info) {
         Some(Ok(info)) => (Some(info), None),
         Some(Err(error)) if error.is_unknown_command() => (None, None),
-        Some(Err(error)) => (None, Some(error.to_string())),
+        Some(Err(error)) => (None, Some(with_causes(&error))),
         None => (None, None),
     };
     if let Err(error) = &found.endpoint {

@@ -1,6 +1,7 @@
 //! `nettrace replay`: answers requests from a transcript, in place of the process.
 
 use crate::args::ReplayArgs;
+use crate::causes::with_causes;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -14,7 +15,7 @@ pub(super) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, 
     let name = args.transcript.display().to_string();
     let file = File::open(&args.transcript)
         .map_err(|error| Failure::open(&name, &args.transcript, &error))?;
-    let failed = |error: Error| Failure::input(name.clone(), error.to_string());
+    let failed = |error: Error| Failure::input(name.clone(), with_causes(&error));
     let transcript = Transcript::read(BufReader::new(file)).map_err(failed)?;
     if transcript.connection_count() == 0 {
         let message = "the transcript has no connection with a request".to_owned();
@@ -31,7 +32,7 @@ pub(super) fn run(args: &ReplayArgs, context: &mut Context<'_>) -> Result<Exit, 
             Replay::listen(transcript, &address(&path.to_string_lossy())?, pace)
         }
     };
-    let replay = replay.map_err(|error| Failure::input(name.clone(), error.to_string()))?;
+    let replay = replay.map_err(|error| Failure::input(name.clone(), with_causes(&error)))?;
     if args.connect.is_none() {
         // Scripts wait for this line, after which the port accepts connections.
         writeln!(context.out, "{},connect", replay.endpoint())?;

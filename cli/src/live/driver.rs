@@ -4,6 +4,7 @@
 use super::end_rule::{EndRule, LAST_REQUEST_WAIT};
 use super::first_values::FirstValues;
 use super::sink::{Saved, Sink};
+use crate::causes::with_causes;
 use crate::failure::Failure;
 use nettrace_ipc::{Ending, Session, StopHandle};
 use nettrace_parser::{Event, Feed, Outcome, Trace};
@@ -353,7 +354,7 @@ impl Driver {
                 }
                 Ok(None) => break,
                 Err(error) => {
-                    self.fault = Some(error.to_string());
+                    self.fault = Some(with_causes(&error));
                     break;
                 }
             };

@@ -9,6 +9,7 @@ use super::metrics_apart::Sessions;
 use super::start::{self, Resume};
 use super::target::Reached;
 use super::thread_times::{self, ReadSession, Readings, ReadingsTo, ThreadTimes, ThreadsNow};
+use crate::causes::with_causes;
 use crate::failure::Failure;
 use crate::messages::Messages;
 use nettrace_analysis::live::{Live, LiveReport, ThreadNow};
@@ -188,7 +189,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
             let session = match runtime.start(&config) {
                 Ok(session) => session,
                 Err(error) => {
-                    lock(&own).failure = Some(error.to_string());
+                    lock(&own).failure = Some(with_causes(&error));
                     return;
                 }
             };

@@ -9,6 +9,7 @@ use super::driver::{Driver, Next};
 use super::end_rule::EndRule;
 use super::target::Reached;
 use crate::args::profiles::RUNTIME;
+use crate::causes::with_causes;
 use nettrace_analysis::NamesSoFar;
 use nettrace_ipc::{EventFilter, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use nettrace_parser::view::KnownProvider;
@@ -94,7 +95,7 @@ pub(crate) fn rundown(
     let config = SessionConfig::new(quiet).rundown(RUNDOWN).buffer_megabytes(buffer);
     let runtime = reached.runtime.clone();
     let started = end.ask(move || runtime.start(&config)).map_err(|error| error.to_string())?;
-    let session = started.ok_or(INTERRUPTED)?.map_err(|error| error.to_string())?;
+    let session = started.ok_or(INTERRUPTED)?.map_err(|error| with_causes(&error))?;
     let driver = Driver::new(session, Feed::new()).until(end);
     driver.handle().stop();
     let mut take = |event: &Event<'_>| {

@@ -3,6 +3,7 @@
 use super::end_rule::SIGNAL_CHECK;
 use super::signals::Signals;
 use super::target::Talk;
+use crate::causes::with_causes;
 use crate::exit::Exit;
 use crate::failure::{Failure, without_number};
 use nettrace_ipc::{Arrival, Children, Error, Launch, Launched};
@@ -149,7 +150,7 @@ impl Program {
 }
 
 fn failure(name: &str, error: &Error) -> Failure {
-    Failure::input(name, without_number(&error.to_string()))
+    Failure::input(name, without_number(&with_causes(error)))
 }
 
 /// Returns the exit code as a shell reports it: 128 plus the signal's number for a program that was

@@ -5,6 +5,7 @@ use super::os_threads;
 use super::transcript::Transcript;
 use crate::args::amount::Span;
 use crate::args::{TalkArgs, TargetArgs};
+use crate::causes::with_causes;
 use crate::failure::{Failure, without_number};
 use crate::messages::Messages;
 use nettrace_export::nearest::{nearest, suggestion};
@@ -137,7 +138,7 @@ impl Reached {
 
     /// Returns the failure of a request to this process.
     pub(crate) fn failed(&self, error: &Error) -> Failure {
-        Failure::input(self.label(), error.to_string())
+        Failure::input(self.label(), with_causes(error))
     }
 
     /// Makes a process that was found ready for requests.
@@ -147,7 +148,7 @@ impl Reached {
         let young = found.uptime.filter(|_| !may_wait);
         let left = young.and_then(|uptime| SETTLING_TIME.checked_sub(uptime));
         let settles_at = left.map(|left| Instant::now() + left);
-        if let (true, Some(runtime)) = (found.is_elsewhere, found.runtime()) {
+        if let (true, Ok(runtime)) = (found.is_elsewhere, found.runtime()) {
             let reached = Reached::running(talk.with(runtime), None);
             let pid = reached.pid.or(Some(pid));
             return Ok(Reached { pid, is_elsewhere: true, settles_at, ..reached });
@@ -160,12 +161,9 @@ impl Reached {
             may_wait,
             settles_at,
         };
-        match (found.runtime(), &found.endpoint) {
-            (Some(runtime), _) => Ok(reached(talk.with(runtime))),
-            (None, Err(reason)) => {
-                Err(Failure::input(format!("process {pid}"), reason.to_string()))
-            }
-            (None, Ok(_)) => Err(Failure::input(format!("process {pid}"), "cannot be reached")),
+        match found.runtime() {
+            Ok(runtime) => Ok(reached(talk.with(runtime))),
+            Err(reason) => Err(Failure::input(format!("process {pid}"), reason.to_string())),
         }
     }
 
@@ -246,7 +244,7 @@ pub(crate) fn find(args: &TargetArgs, talk: &Talk, end: &EndRule) -> Result<Sele
     }
     let options = PortOptions::default().recorder(talk.recorder.clone()).deadlines(talk.deadlines);
     let opened = Port::listen(&address, options);
-    opened.map(Selected::Port).map_err(|error| Failure::input(port, error.to_string()))
+    opened.map(Selected::Port).map_err(|error| Failure::input(port, with_causes(&error)))
 }
 
 /// Finds the process that the user named, or waits for the first one that connects to the port;

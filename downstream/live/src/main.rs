@@ -7,7 +7,7 @@ fn main() -> Result<(), live::Error> {
     let wanted: u64 = arguments.next().map_or(Ok(u64::MAX), |count| count.parse())?;
     let mut seen = 0;
     let found = nettrace_ipc::Search::new().process(pid).ok_or("no such .NET process")?;
-    let runtime = found.runtime().ok_or("it cannot be reached")?;
+    let runtime = found.runtime()?;
     let watched = live::watch(&runtime, |type_name, message, stop| {
         println!("{type_name}: {message}");
         seen += 1;

@@ -95,6 +95,8 @@ impl fmt::Display for Unreachable {
     }
 }
 
+impl std::error::Error for Unreachable {}
+
 /// A .NET process that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -148,7 +150,7 @@ impl Found {
 
     fn ask_name(&mut self, limit: Duration) {
         // A router would pass the request on to a device, or wait for one.
-        let runtime = self.runtime().filter(|_| self.kind == ProcessKind::Runtime);
+        let runtime = self.runtime().ok().filter(|_| self.kind == ProcessKind::Runtime);
         let deadlines = Deadlines::default().connect(limit).reply(limit);
         let info = runtime.and_then(|runtime| runtime.deadlines(deadlines).info().ok());
         let Some(info) = info else { return };
@@ -157,9 +159,13 @@ impl Found {
         self.command_line = vec![info.command_line];
     }
 
-    /// Returns the runtime of the process, if it can be reached.
-    pub fn runtime(&self) -> Option<Runtime> {
-        self.endpoint.as_ref().ok().map(|endpoint| Runtime::at(endpoint.clone()).root(&self.root))
+    /// Returns the runtime of the process.
+    ///
+    /// # Errors
+    /// The reason why the process cannot be reached, which [`Found::endpoint`] holds.
+    pub fn runtime(&self) -> Result<Runtime, Unreachable> {
+        let endpoint = self.endpoint.clone()?;
+        Ok(Runtime::at(endpoint).root(&self.root))
     }
 }
 

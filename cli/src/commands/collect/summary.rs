@@ -2,6 +2,7 @@
 
 use super::recording::RecordingOutcome;
 use super::status::advice;
+use crate::causes::with_causes;
 use crate::failure::Failure;
 use crate::live::sink::Saved;
 use crate::messages::{Messages, OVERSIZED, can_have_been_full, cause_of_loss};
@@ -32,7 +33,7 @@ impl Summary<'_> {
         let is_gone = self.is_stdout && error.kind() == io::ErrorKind::BrokenPipe;
         Some(match is_gone {
             true => Failure::Output(io::ErrorKind::BrokenPipe.into()),
-            false => Failure::input(self.file, format!("recording failed: {error}")),
+            false => Failure::input(self.file, format!("recording failed: {}", with_causes(error))),
         })
     }
 

@@ -4,6 +4,7 @@
 use super::target::OutputTarget;
 use crate::analysed::Analysed;
 use crate::args::{InputArgs, KINDS};
+use crate::causes::with_causes;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::recommended::shell_word;
@@ -128,7 +129,7 @@ fn survey(input: &InputArgs, context: &mut Context<'_>) -> Result<Survey, Failur
     analysis.add(Box::new(Counting(Arc::clone(&counts))));
     trace.read(|events| analysis.read(events))?;
     let finished =
-        analysis.finish().map_err(|error| Failure::input(trace.file, error.to_string()))?;
+        analysis.finish().map_err(|error| Failure::input(trace.file, with_causes(&error)))?;
     let counts = std::mem::take(&mut *counts.lock().unwrap_or_else(PoisonError::into_inner));
     Ok(Survey { profile: finished.profile, counts })
 }

@@ -7,6 +7,7 @@ mod target;
 use crate::analysed::{Analysed, chosen_spans};
 use crate::analysis_options::AnalysisArgs;
 use crate::args::{ConvertArgs, UnitArg};
+use crate::causes::with_causes;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -71,7 +72,7 @@ pub(super) fn write(
         let read = |events: &mut _| analysis.read(events);
         trace.read_or(read, |file, error| match error {
             AnalysisError::Convert(error) => failure(file, error),
-            error => Failure::input(file, error.to_string()),
+            error => Failure::input(file, with_causes(&error)),
         })?;
         unused = args.samples.add_names(analysis.model_mut())?;
         // Frees the reader's memory before the results are written.
@@ -218,6 +219,6 @@ pub(crate) fn formats() -> String {
 fn failure(file: &str, error: ConvertError) -> Failure {
     match error {
         ConvertError::Write(error) => fault(error),
-        error => Failure::input(file, error.to_string()),
+        error => Failure::input(file, with_causes(&error)),
     }
 }

@@ -4,6 +4,7 @@ use super::super::attached::Attached;
 use super::natives::Natives;
 use crate::args::StackArgs;
 use crate::args::profiles::RUNTIME;
+use crate::causes::with_causes;
 use crate::context::Context;
 use crate::delays::SIGNAL_PATIENCE;
 use crate::failure::Failure;
@@ -309,7 +310,7 @@ impl<'t> Taking<'t> {
         let alive = facts.threads.iter().filter(|(id, _)| facts.alive.contains(id));
         let threads: Vec<u64> = alive.map(|(_, thread)| thread.id).collect();
         nettrace_native::take(self.reached.pid_here().unwrap_or(0), &threads)
-            .map_err(|error| error.to_string())
+            .map_err(|error| with_causes(&error))
     }
 
     /// Returns whether the process is stopped by SIGSTOP or a debugger.

@@ -1,6 +1,7 @@
 //! Processes that connect while others are being recorded.
 
 use super::Collector;
+use crate::causes::with_causes;
 use crate::commands::collect::starts::Target;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -45,7 +46,7 @@ impl Collector {
                 Newcomers::Port(port) => (port.next(Duration::ZERO), true, self.resumes),
                 Newcomers::Launched(launched) => {
                     let failed = |error: nettrace_ipc::Error| {
-                        Failure::input("the started program", error.to_string())
+                        Failure::input("the started program", with_causes(&error))
                     };
                     let arrival = launched.next(Duration::ZERO).map_err(failed)?;
                     (arrival, !launched.has_ended().map_err(failed)?, true)

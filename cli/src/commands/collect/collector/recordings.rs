@@ -1,6 +1,7 @@
 //! A recording from its session's start on: its thread, its later EventCounters, its warnings.
 
 use super::{Collector, Notice, ROTATION_RETRY};
+use crate::causes::with_causes;
 use crate::commands::collect::recording::{Recorder, Recording, RecordingEvent, Sought};
 use crate::commands::collect::second_stream::{self, SecondStream};
 use crate::commands::collect::starts::{
@@ -369,7 +370,11 @@ fn warn_of_startup(
 ) {
     // Only a warning: the session goes on, and a process that does not wait loses nothing.
     if let Some(Err(error)) = &resumed {
-        context.messages.warning(&format!("{}: not resumed: {error}", reached.label()));
+        context.messages.warning(&format!(
+            "{}: not resumed: {}",
+            reached.label(),
+            with_causes(error)
+        ));
     }
     if is_waiting {
         let text = match resumed {
