@@ -20,6 +20,8 @@ pub(crate) enum ConsoleEvent {
     Closing,
 }
 
+const LONGER_THAN_THE_SYSTEM_WAITS: Duration = Duration::from_secs(60);
+
 type EventHandler = Box<dyn Fn(ConsoleEvent) + Send>;
 
 static HANDLERS: Mutex<Vec<EventHandler>> = Mutex::new(Vec::new());
@@ -52,9 +54,9 @@ extern "system" fn handle(event: u32) -> BOOL {
     for handler in HANDLERS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         handler(event);
     }
-    while event == ConsoleEvent::Closing {
+    if event == ConsoleEvent::Closing {
         // The system ends the process as soon as this returns, but the command is still ending.
-        std::thread::sleep(Duration::from_secs(60));
+        std::thread::sleep(LONGER_THAN_THE_SYSTEM_WAITS);
     }
     1
 }

@@ -197,6 +197,14 @@ fn is<E: std::error::Error + 'static>(error: &io::Error) -> bool {
 /// Returns the text of an error in small letters, without Rust's `(os error 2)` and the full stop of
 /// Windows.
 pub(crate) fn plain(error: &io::Error) -> String {
+    // Windows speaks the user's language, and of files and paths that cannot be found.
+    match error.kind() {
+        _ if cfg!(unix) || error.raw_os_error().is_none() => {}
+        io::ErrorKind::NotFound => return "no such file or directory".to_owned(),
+        io::ErrorKind::PermissionDenied => return "permission denied".to_owned(),
+        io::ErrorKind::StorageFull => return "no space left on device".to_owned(),
+        _ => {}
+    }
     let text = with_causes(error);
     let mut letters = without_number(&text).chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{command, file, nettrace};
+use common::{file, nettrace};
 use nettrace_testdata::synth;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,6 +65,7 @@ fn one_file_is_not_two_outputs() {
 #[cfg(unix)]
 mod unix {
     use super::*;
+    use common::command;
     use nettrace_testdata::eventually;
     use std::ffi::OsStr;
     use std::fs::File;

@@ -251,6 +251,7 @@ fn collecting() -> FakeRuntime {
     FakeRuntime::start(config).unwrap()
 }
 
+#[cfg(unix)]
 #[test]
 fn no_session_of_a_process_is_stopped_and_no_counters_begin_before_the_first_values_of_its_metrics()
 {
@@ -266,6 +267,7 @@ fn no_session_of_a_process_is_stopped_and_no_counters_begin_before_the_first_val
     assert_eq!(folder.names(), ["x.metrics.nettrace", "x.nettrace"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn first_values_that_do_not_come_are_not_waited_for_for_ever() {
     let (folder, fake) = (Folder::new(), collecting());

@@ -258,6 +258,7 @@ fn waiting(port: &str) -> FakeRuntime {
     FakeRuntime::connect_to(config, nettrace_ipc::Endpoint::socket(port)).unwrap()
 }
 
+#[cfg(unix)]
 #[test]
 fn no_session_is_stopped_in_a_process_that_still_waits_at_its_start() {
     for more in [&[][..], &["--counters", "Nothing.Like*,Nor.This*"]] {

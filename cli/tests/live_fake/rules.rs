@@ -62,6 +62,7 @@ fn recordings(folder: &Folder) -> Vec<String> {
     folder.names().into_iter().filter(|name| name.contains(".nettrace")).collect()
 }
 
+#[cfg(unix)]
 #[test]
 fn a_rule_records_when_its_condition_has_held_for_its_time_and_says_so() {
     let (folder, bytes) = (Folder::new(), metrics());
@@ -132,6 +133,7 @@ fn a_rule_whose_condition_does_not_hold_for_so_long_records_nothing() {
     assert!(!messages.contains("rule heap"), "{messages}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_rule_of_events_counts_them() {
     let folder = Folder::new();
@@ -149,6 +151,7 @@ fn a_rule_of_events_counts_them() {
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn a_rule_keeps_what_the_rotation_has() {
     let (folder, bytes) = (Folder::new(), metrics());
@@ -172,6 +175,7 @@ fn a_rule_keeps_what_the_rotation_has() {
     assert_eq!((fake.stops().len(), fake.session_count()), (3, 0));
 }
 
+#[cfg(unix)]
 #[test]
 fn what_is_to_be_kept_is_kept_when_the_run_ends_before() {
     let folder = Folder::new();
@@ -185,6 +189,7 @@ fn what_is_to_be_kept_is_kept_when_the_run_ends_before() {
     assert!(files.len() == 1 && files[0].ends_with("_heap_0001.nettrace"), "{files:?}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_rule_has_so_many_files_and_those_of_runs_before_are_its_too() {
     let old = |rule: &str| format!("shop_1_20200101_000000_{rule}.nettrace");
@@ -228,6 +233,7 @@ fn a_rule_that_may_not_remove_anything_records_no_more() {
     assert_eq!((recordings(&folder).len(), objects(&folder).len()), (1, 0));
 }
 
+#[cfg(unix)]
 #[test]
 fn a_recording_of_a_rule_ends_at_its_size_too() {
     let folder = Folder::new();
@@ -244,6 +250,7 @@ fn a_recording_of_a_rule_ends_at_its_size_too() {
     assert_eq!(recordings(&folder).len(), 1);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_file_goes_where_the_rules_or_the_command_line_say() {
     for (folder_of_rules, output, place) in
@@ -365,6 +372,7 @@ fn the_example_of_the_page_on_rules_is_understood() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_process_that_waits_at_startup_is_let_go_once_it_is_watched() {
     let folder = Folder::new();
@@ -414,6 +422,7 @@ fn a_rule_whose_counters_fall_silent_says_so_once_and_when_they_are_back() {
     assert!(!messages.contains("rule event: "), "{messages}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_runtime_that_is_too_old_is_reported_once_and_not_by_each_rule() {
     let folder = Folder::new();
@@ -428,6 +437,7 @@ fn a_runtime_that_is_too_old_is_reported_once_and_not_by_each_rule() {
     assert_eq!(messages.matches("this runtime is too old").count(), 1, "{messages}");
 }
 
+#[cfg(unix)]
 #[test]
 fn slow_requests_of_one_route_are_recorded() {
     let folder = Folder::new();

@@ -59,6 +59,30 @@ fn a_file_is_replaced_by_force() {
     assert!(std::fs::read(&file).unwrap() == metrics());
 }
 
+#[test]
+fn a_started_programs_exit_code_and_children_are_known() {
+    let folder = Folder::new();
+    let run = ran(&["collect", "-o", "x.nettrace", "--", "cmd", "/C", "exit 7"], &folder);
+    assert_eq!(run.code, Some(7), "{}", run.stderr);
+    run.assert_message("started no .NET program");
+    let program = std::env::current_exe().unwrap().display().to_string();
+    let acts = [&program, "--exact", "targets::acts_as_a_net_program", "--nocapture"];
+    for (option, files) in [("--force", 1), ("--children", 2)] {
+        let folder = Folder::new();
+        let options =
+            ["collect", "--patience", "120s", option, "-o", "x.nettrace", "--", "cmd", "/C"];
+        let words = [&options[..], &acts, &["&"], &acts, &["&", "exit", "5"]].concat();
+        let output = command(&words).current_dir(&folder.0).env("NETTRACE_ACTS", "1").output();
+        let output = output.unwrap();
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(5), "{messages}");
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(out.matches("acted").count(), 2, "{messages}");
+        assert_eq!(folder.traces().len(), files, "{messages}");
+        assert_eq!(messages.contains("goes on unrecorded; --children"), files == 1, "{messages}");
+    }
+}
+
 mod with_windows {
     use super::super::common::Json;
     use super::*;

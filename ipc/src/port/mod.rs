@@ -178,7 +178,7 @@ impl Port {
                         Err(_) => std::thread::sleep(USE_CHECK_INTERVAL),
                     }
                 }
-                drop(reserve);
+                reserve.close();
                 // A runtime that connected in the last moment would otherwise wait for ever.
                 let greeter = Greeter { table: watched, limit: greeting };
                 while let Ok(Some(wire)) = listener.accept(Duration::ZERO) {

@@ -36,6 +36,11 @@ impl Reserve {
     pub(super) fn spend(&mut self) -> bool {
         self.spare.pop().is_some()
     }
+
+    /// Closes all spare descriptors.
+    pub(super) fn close(self) {
+        drop(self.spare);
+    }
 }
 
 /// Keeps no handles, because they do not run out in practice on Windows.
@@ -50,4 +55,6 @@ impl Reserve {
     pub(super) fn spend(&mut self) -> bool {
         false
     }
+
+    pub(super) fn close(self) {}
 }

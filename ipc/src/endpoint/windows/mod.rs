@@ -56,6 +56,13 @@ impl PipeListener {
     /// Creates the pipe. Fails if there is a pipe of that name, which may belong to another
     /// program.
     pub(super) fn new(name: &str) -> io::Result<Self> {
+        // The system would say that access is denied, and Wine nothing.
+        if exists(name) {
+            return Err(io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "there is a pipe of this name",
+            ));
+        }
         let next = Mutex::new(Some(owner::create_pipe(name, true)?));
         Ok(PipeListener { name: name.to_owned(), next, never: WaitEvent::new()? })
     }
@@ -286,7 +293,8 @@ mod tests {
     fn a_name_is_taken_once_and_clients_come_one_after_the_other() {
         let (listener, _server, _client) = pair("name");
         let name = listener.address();
-        assert!(PipeListener::new(&name).is_err());
+        let taken = PipeListener::new(&name).unwrap_err();
+        assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
         assert!(listener.accept(Duration::from_millis(20)).unwrap().is_none());
         drop(connect(&name, Deadline::after(LONG)).unwrap());
         let client = thread::spawn({
