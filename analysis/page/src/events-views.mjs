@@ -3,10 +3,11 @@ import { el, printable, replace, say } from './dom.mjs';
 import { formatCount, formatMoment } from './format.mjs';
 import { binned, none, thinned } from './notices.mjs';
 import { rowsWithin } from './ranges.mjs';
-import { eventCounts, textsOf } from './sums.mjs';
+import { eventCounts, messagesIn, textsOf } from './sums.mjs';
 import { table } from './table.mjs';
 
 export function logsView(trace, route, range, extent, go) {
+  const all = messagesIn(trace, range);
   const messages = (trace.reports.logs?.messages || []).filter((row) => !range || (range.from <= row.ts_ns && row.ts_ns < range.to));
   if (!trace.reports.logs?.count)
     return none('No messages in this trace. Record with nettrace collect --profile logs, or --providers Microsoft-Extensions-Logging:4:5.');
@@ -30,17 +31,10 @@ export function logsView(trace, route, range, extent, go) {
       { title: 'Thread', number: true, value: (row) => row.thread_id },
     ],
     'logs-count',
-    logCount(trace, range),
+    all?.count ?? null,
     null,
-    thinned(trace, 'report', 'logs'),
+    [all && binned('messages', range, all.counted), thinned(trace, 'report', 'logs')],
   );
-}
-
-// Returns the number of messages in a range, of which only some may be listed.
-function logCount(trace, range) {
-  if (!trace.has('logs.t')) return null;
-  const [begin, end] = rowsWithin(trace.column('logs.t'), range);
-  return end - begin;
 }
 
 // Returns the columns of the events that the page has.

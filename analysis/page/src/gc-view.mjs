@@ -2,10 +2,10 @@
 import { areas, chart } from './chart.mjs';
 import { el, printable } from './dom.mjs';
 import { countOf, formatBytes, formatCount, formatMoment, formatNanos, formatPercent, generationName } from './format.mjs';
-import { moment, none, thinned } from './notices.mjs';
+import { binned, moment, none, thinned } from './notices.mjs';
 import { collectionTotals, occurrences } from './query.mjs';
 import { maxOf } from './ranges.mjs';
-import { triggerPlaces } from './sums.mjs';
+import { pausesOf, triggerPlaces } from './sums.mjs';
 import { facts, table } from './table.mjs';
 
 export function gcView(trace, route, range, extent, go) {
@@ -53,14 +53,15 @@ export function gcView(trace, route, range, extent, go) {
       totals.promoted > 0 && ['Promoted', formatBytes(totals.promoted)],
     ]),
     thinned(trace, 'report', 'gc'),
+    binned('collections', range, totals.counted),
     el('h3', null, 'Pauses'),
     legend,
     chart({
       points: (totals.all.length > totals.rows.length ? totals.all : totals.rows).map((row) => ({
         at: row.start_ns,
-        value: row.pause_ns,
+        value: row.max ?? row.pause_ns,
         colour: `gen${Math.min(2, row.generation ?? 2)}`,
-        text: `${formatMoment(row.start_ns)}: gen ${row.generation}${row.reason ? `, ${row.reason}` : ''}, ${formatNanos(row.pause_ns)}`,
+        text: `${formatMoment(row.start_ns)}: gen ${row.generation}${row.reason ? `, ${row.reason}` : ''}, ${formatNanos(row.max ?? row.pause_ns)}`,
       })),
       range: shown,
       kind: 'bars',
@@ -104,7 +105,7 @@ export function gcView(trace, route, range, extent, go) {
         fill: 'loh',
       }),
     ],
-    totals.all.length > 5 && pauseHistogram(totals.all.map((row) => row.pause_ns)),
+    totals.all.length > 5 && pauseHistogram(totals.all.flatMap(pausesOf)),
     chosen && collectionCard(trace, chosen, go),
     table({
       caption: 'By generation',
@@ -207,9 +208,9 @@ const lengthText = (one) => (one.isOpen ? 'still open' : one.isUnknown ? 'length
 // Returns a histogram of pauses by length. Each bar covers lengths twice as long as the bar before.
 function pauseHistogram(pauses) {
   const steps = new Map();
-  for (const nanos of pauses) {
+  for (const [nanos, times] of pauses) {
     const step = 2 ** Math.floor(Math.log2(Math.max(1, nanos / 1e3)));
-    steps.set(step, (steps.get(step) || 0) + 1);
+    steps.set(step, (steps.get(step) || 0) + times);
   }
   const most = maxOf([...steps.values()]);
   const rows = [...steps].sort((a, b) => a[0] - b[0]).map(([step, count]) => ({ step, count }));

@@ -3,15 +3,15 @@ import { chart } from './chart.mjs';
 import { el } from './dom.mjs';
 import { formatBytes, formatCount, formatDecimal, formatNanos } from './format.mjs';
 import { binned, moment, none, thinned } from './notices.mjs';
-import { columnsOf, isWithin, rowsWithin } from './ranges.mjs';
-import { bins, spanSums, spansOf } from './sums.mjs';
+import { isWithin } from './ranges.mjs';
+import { bins, compiledIn, spanSums, spansOf } from './sums.mjs';
 import { facts, table } from './table.mjs';
 
 export function jitView(trace, route, range, extent) {
   const report = trace.reports.jit;
   const spans = spansOf(trace, 'JIT', range);
   const assemblies = (trace.reports.loader?.assemblies || []).filter((row) => row.loaded_ns !== null && isWithin(range, row.loaded_ns));
-  if (!report?.methods?.length && !spans.length && !assemblies.length)
+  if (!report?.totals.methods && !spans.length && !assemblies.length)
     return none('No compilation in this trace. Record with nettrace collect --clrevents jit+loader --clreventlevel verbose.');
   const compiled = spanSums(trace, 'JIT', range);
   const { total } = compiled;
@@ -25,7 +25,8 @@ export function jitView(trace, route, range, extent) {
     { lasts: true },
   );
   const totals = report?.totals;
-  const tiers = range ? tiersOf(trace, range) : report?.tiers || [];
+  const ofRange = range && compiledIn(trace, range);
+  const tiers = ofRange?.tiers ?? report?.tiers ?? [];
   const methods = tiers.reduce((sum, row) => sum + row.methods, 0);
   return el(
     'div',
@@ -33,6 +34,8 @@ export function jitView(trace, route, range, extent) {
     el('h2', null, 'Compilation and startup'),
     binned('compilations', range, compiled.counted),
     thinned(trace, 'spans', 'jit'),
+    thinned(trace, 'report', 'jit'),
+    range && binned('methods', range, ofRange.counted),
     facts([
       methods > 0 && ['Compiled here', formatCount(methods), 'jit-count', methods],
       compiled.count > 0 && ['Total', formatNanos(total), 'jit-total', total],
@@ -82,20 +85,4 @@ export function jitView(trace, route, range, extent) {
         rows: assemblies,
       }),
   );
-}
-
-// Returns the methods that were compiled in a range, by tier. The page has the numbers of all methods, even if it lists only some.
-function tiersOf(trace, range) {
-  const report = trace.reports.jit;
-  const tiers = new Map();
-  const add = (name, nanos) => {
-    const tier = tiers.get(name) || { tier: name, methods: 0, duration_ns: 0 };
-    tiers.set(name, { tier: name, methods: tier.methods + 1, duration_ns: tier.duration_ns + nanos });
-  };
-  if (trace.has('jit.t')) {
-    const [times, nanos, tier] = columnsOf(trace, 'jit', ['t', 'nanos', 'tier']);
-    const [begin, end] = rowsWithin(times, range);
-    for (let row = begin; row < end; row += 1) add(report.tiers[tier[row]]?.tier ?? 'Unknown', nanos[row]);
-  } else for (const row of (report?.methods || []).filter((one) => isWithin(range, one.start_ns))) add(row.tier, row.duration_ns);
-  return [...tiers.values()].sort((one, other) => other.duration_ns - one.duration_ns);
 }

@@ -35,7 +35,7 @@ const VIEWS = [
     'JIT and startup',
     jitView,
     (trace) =>
-      trace.reports.jit?.methods?.length > 0 ||
+      trace.reports.jit?.totals.methods > 0 ||
       trace.reports.loader?.assemblies?.some((row) => row.loaded_ns !== null) ||
       trace.column('span.JIT.start').length > 0,
   ],

@@ -86,7 +86,7 @@ function rangeFacts(trace, range) {
       sums.alloc && ['Allocated, sampled', formatBytes(sums.alloc.weight), 'range-alloc', sums.alloc.weight],
       sums.gc.count > 0 && [
         'Collections',
-        `${formatCount(sums.gc.count)}, ${formatNanos(sums.gc.pause)} paused`,
+        `${formatCount(sums.gc.count)}, ${formatNanos(sums.gc.pause)} paused${of(sums.gc)}`,
         'range-gc',
         sums.gc.count,
       ],

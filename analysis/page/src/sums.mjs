@@ -304,53 +304,80 @@ export function spanSums(trace, category, range) {
   return sums;
 }
 
-// Returns the numbers of all collections, if the page lists only some.
-function allCollections(trace, range) {
-  const columns = columnsOf(trace, 'gc', ['t', 'pause', 'generation', 'allocated', 'promoted', 'missing']);
-  const [begin, end] = rowsWithin(columns[0], range);
+// Returns the methods whose compilation began in a range as `tiers`, and the range in which they are counted as `counted`.
+export function compiledIn(trace, range) {
+  const counted = countedRange(trace, 'jit', range);
+  const [tier, nanos] = columnsOf(trace, 'jit.others', ['tier', 'total']);
+  const tiers = new Map();
+  countOthers(trace, 'jit', counted, (row, count) => {
+    const name = trace.reports.jit?.tiers[tier[row]]?.tier ?? 'Unknown';
+    const own = tiers.get(name) || { tier: name, methods: 0, duration_ns: 0 };
+    tiers.set(name, { tier: name, methods: own.methods + count, duration_ns: own.duration_ns + nanos[row] });
+  });
+  return { tiers: [...tiers.values()].sort((one, other) => other.duration_ns - one.duration_ns), counted };
+}
+
+// Returns the number of log messages in a range as `count`, and the range in which they are counted as `counted`; `null` if all are listed.
+export function messagesIn(trace, range) {
+  if (!trace.column('logs.others.t').length) return null;
+  const counted = countedRange(trace, 'logs', range);
+  let sum = 0;
+  countOthers(trace, 'logs', counted, (row, count) => (sum += count));
+  return { count: sum, counted };
+}
+
+// Returns the numbers of all collections in a range of `countedRange`, if the page lists only some. If there are very many, a row has the
+// sums of `count` collections, and the longest pause as `max`.
+function allCollections(trace, counted) {
+  const names = ['t', 'total', 'max', 'generation', 'allocated', 'promoted', 'missing'];
+  const columns = columnsOf(trace, 'gc.others', names);
   const rows = [];
-  for (let row = begin; row < end; row += 1) {
-    const [start_ns, pause_ns, generation, allocated_bytes, promoted_bytes, missing] = columns.map((column) => column[row]);
-    rows.push({
-      start_ns,
-      pause_ns,
-      generation,
-      allocated_bytes,
-      promoted_bytes,
-      is_complete: missing === 0,
-      pauses: missing === 2 ? [] : null,
-    });
-  }
+  countOthers(trace, 'gc', counted, (row, count) => {
+    const [start_ns, pause_ns, max, generation, allocated_bytes, promoted_bytes, missing] = columns.map((column) => column[row]);
+    const pauses = missing === 2 ? [] : null;
+    rows.push({ start_ns, pause_ns, max, count, generation, allocated_bytes, promoted_bytes, is_complete: missing === 0, pauses });
+  });
   return rows;
 }
 
-// Returns the collections that begin in a range, and their totals.
+// Returns the pauses of a row as [pause, number]. Of several collections all but the longest are taken as equally long.
+export const pausesOf = ({ pause_ns, count = 1, max = pause_ns }) =>
+  count === 1
+    ? [[pause_ns, 1]]
+    : [
+        [(pause_ns - max) / (count - 1), count - 1],
+        [max, 1],
+      ];
+
+// Returns the collections that begin in a range, and their totals, and the range in which they are counted as `counted`.
 export function collectionsIn(trace, range) {
   const listed = (trace.reports.gc?.collections || []).filter((row) => isWithin(range, row.start_ns));
   // The page has the numbers of all collections, even if it lists only some.
-  const rows = trace.column('gc.t').length ? allCollections(trace, range) : listed;
+  const counted = countedRange(trace, 'gc', range);
+  const rows = trace.column('gc.others.t').length ? allCollections(trace, counted) : listed;
   // A collection whose pause was lost has no rank.
   const pauses = rows
     .filter((row) => row.pauses?.length !== 0)
-    .map((row) => [row.pause_ns, 1])
+    .flatMap(pausesOf)
     .sort((a, b) => a[0] - b[0]);
-  const complete = rows.filter((row) => row.is_complete !== false).length;
   const sum = (values) => values.reduce((total, value) => total + (value || 0), 0);
+  const number = (of) => sum(of.map((row) => row.count ?? 1));
+  const complete = number(rows.filter((row) => row.is_complete !== false));
   const generations = [0, 1, 2].map((generation) => {
     const own = rows.filter((row) => row.generation === generation);
     return {
       generation,
-      count: own.length,
+      count: number(own),
       pause: sum(own.map((row) => row.pause_ns)),
-      max: Math.max(0, maxOf(own.map((row) => row.pause_ns))),
+      max: Math.max(0, maxOf(own.map((row) => row.max ?? row.pause_ns))),
     };
   });
   return {
     rows: listed,
     all: rows,
     count: complete,
-    incomplete: rows.length - complete,
-    pause: sum(pauses.map((row) => row[0])),
+    incomplete: number(rows) - complete,
+    pause: sum(pauses.map(([pause, times]) => pause * times)),
     max: percentile(pauses, 100),
     p50: percentile(pauses, 50),
     p90: percentile(pauses, 90),
@@ -358,6 +385,7 @@ export function collectionsIn(trace, range) {
     allocated: sum(rows.map((row) => row.allocated_bytes)),
     promoted: sum(rows.map((row) => row.promoted_bytes)),
     generations,
+    counted,
   };
 }
 

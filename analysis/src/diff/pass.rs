@@ -108,12 +108,12 @@ impl Reports for DiffReports {
 
     fn outputs(self, resolving: &mut Resolving<'_>) -> MeasuredTrace {
         let mut gathered = over_time::take(&self.gathered);
-        let mut samples: BTreeMap<Kind, Vec<SampleRow>> =
-            gathered.samples.take().map(|(kind, rows, _)| (kind, rows)).collect();
         let resolved = resolving.for_report::<Summary>();
-        if let Some(rows) = samples.get_mut(&Kind::Cpu) {
-            *rows = over_time::divided(std::mem::take(rows), resolved);
-        }
+        let samples = gathered.samples.take().map(|(kind, samples)| match kind {
+            Kind::Cpu => (kind, over_time::divided(samples, resolved).into_rows()),
+            _ => (kind, samples.into_rows()),
+        });
+        let samples: BTreeMap<Kind, Vec<SampleRow>> = samples.collect();
         let mut reports = self.overview.finish(resolved);
         let findings = SummaryReport::from_reports(&reports, resolved).findings;
         let mut cut = Cut::new(&samples, &reports.gc, self.events, &self.extent);

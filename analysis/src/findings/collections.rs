@@ -7,7 +7,9 @@ use crate::fact::{
     AllocatedType, Base, CollectionPlace, CollectionReason, Fact, LargeObjects, Number, Place, Unit,
 };
 use crate::model::Frame;
-use crate::report::{AllocReport, CollectionFigures, GcReason, GcReport, ObjectKind};
+use crate::report::{
+    AllocReport, CollectionCounts, CollectionFigures, GcReason, GcReport, ObjectKind,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -18,8 +20,6 @@ const MIN_PAUSES_PERCENT: f64 = 1.0;
 const MIN_OF_LARGE_OBJECTS: u64 = 2;
 /// Minimum size of promoted objects, or of a heap that grows, in bytes: 50 MiB.
 const MIN_PROMOTED_BYTES: u64 = 50 << 20;
-/// Minimum percentage of surviving young objects that counts as too much.
-const MIN_SURVIVAL_PERCENT: f64 = 30.0;
 /// Minimum factor by which a heap that only grows is larger at the end.
 const MIN_GROWTH: u64 = 3;
 /// Minimum number of collections from which a trend is read.
@@ -111,7 +111,7 @@ fn reasons(
     own: &OwnModules,
 ) -> (Vec<CollectionReason>, Option<CollectionPlace>) {
     let asked = induced(report, places.collector.map(Place::from_frame));
-    let large = large_objects(&report.figures, || large_type(alloc, own));
+    let large = large_objects(report.counts, || large_type(alloc, own));
     // `GC.Collect` and large objects have a place of their own.
     let has_place = |reason: &CollectionReason| match reason {
         CollectionReason::LargeObjects { objects: Some(objects), .. } => objects.place.is_some(),
@@ -126,7 +126,7 @@ fn reasons(
     };
     let rows = &report.figures;
     let all = [
-        at_limit(rows, places.is_out_of_memory),
+        at_limit(rows, report.counts, places.is_out_of_memory),
         asked,
         holes(rows),
         growth(rows),
@@ -147,18 +147,17 @@ fn induced(report: &GcReport, by: Option<Place>) -> Option<CollectionReason> {
 }
 
 fn large_objects(
-    collections: &[CollectionFigures],
+    counts: CollectionCounts,
     objects: impl FnOnce() -> Option<LargeObjects>,
 ) -> Option<CollectionReason> {
-    let is_large = |row: &&CollectionFigures| row.reason == GcReason::AllocLarge;
-    let large: Vec<&CollectionFigures> = collections.iter().filter(is_large).collect();
-    if large.is_empty() || large.len().saturating_mul(2) < collections.len() {
+    let CollectionCounts { all, for_large, for_large_young, .. } = counts;
+    if for_large == 0 || for_large.saturating_mul(2) < all {
         return None;
     }
     Some(CollectionReason::LargeObjects {
-        collections: large.len() as u64,
-        of: collections.len() as u64,
-        is_generation_2: large.iter().all(|row| row.generation >= 2),
+        collections: for_large,
+        of: all,
+        is_generation_2: for_large_young == 0,
         objects: objects(),
     })
 }
@@ -208,17 +207,11 @@ pub(super) fn most_allocated(alloc: &AllocReport, own: &OwnModules) -> Option<Al
 /// Returns whether young collections copied objects that they should have freed, because these
 /// lived just long enough.
 fn survival(report: &GcReport) -> Option<CollectionReason> {
-    let young = report.figures.iter().filter(|row| row.generation < 2);
-    let copied: Vec<u64> = young
-        .filter(|row| row.survival_percent.is_some_and(|percent| percent >= MIN_SURVIVAL_PERCENT))
-        .filter_map(|row| row.promoted_bytes)
-        .collect();
-    let copied_bytes = copied.iter().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
-    let is_much = copied_bytes >= MIN_PROMOTED_BYTES
-        && copied.len().saturating_mul(2) >= report.figures.len();
+    let CollectionCounts { all, copying, copied_bytes, .. } = report.counts;
+    let is_much = copied_bytes >= MIN_PROMOTED_BYTES && copying.saturating_mul(2) >= all;
     let allocated = report.totals.allocated_bytes;
     is_much.then(|| CollectionReason::Survival {
-        collections: copied.len() as u64,
+        collections: copying,
         copied_bytes,
         allocated_bytes: (allocated > copied_bytes).then_some(allocated),
     })
@@ -244,7 +237,11 @@ fn growth(collections: &[CollectionFigures]) -> Option<CollectionReason> {
 
 /// Returns whether collections came because there was no room, and left a heap of the same size
 /// each time, or memory ran out. The first ones may still have freed much.
-fn at_limit(collections: &[CollectionFigures], is_out_of_memory: bool) -> Option<CollectionReason> {
+fn at_limit(
+    collections: &[CollectionFigures],
+    counts: CollectionCounts,
+    is_out_of_memory: bool,
+) -> Option<CollectionReason> {
     let is_full = |row: &&CollectionFigures| {
         matches!(row.reason, GcReason::OutOfSpaceSmall | GcReason::OutOfSpaceLarge)
     };
@@ -254,11 +251,10 @@ fn at_limit(collections: &[CollectionFigures], is_out_of_memory: bool) -> Option
     let (least, most) = (*late.iter().min()?, *late.iter().max()?);
     let is_level = percent(most.saturating_sub(least), most) <= MAX_CHANGE_AT_LIMIT_PERCENT;
     // A single object that is too large for any heap ends with that exception, too.
-    let has_small = collections.iter().any(|row| row.reason == GcReason::OutOfSpaceSmall);
-    let is_out_of_memory = is_out_of_memory && has_small;
+    let is_out_of_memory = is_out_of_memory && counts.full_small > 0;
     let is_at_limit = is_out_of_memory || sizes.len() >= MIN_COLLECTIONS && is_level;
     is_at_limit.then(|| CollectionReason::AtLimit {
-        collections: sizes.len() as u64,
+        collections: counts.full,
         after_bytes: late.last().copied().unwrap_or(most),
         is_out_of_memory,
     })
@@ -285,13 +281,17 @@ mod tests {
     #[test]
     fn a_heap_at_its_limit_says_so() {
         let full = [90, 100, 99, 100].map(|mib| collection(GcReason::OutOfSpaceSmall, mib << 20));
-        let mut report = GcReport {
+        let of = |figures: Vec<CollectionFigures>| GcReport {
             schema: 1,
             totals: GcTotals { count: 4, ..GcTotals::default() },
             collections: Vec::new(),
             partial: Vec::new(),
-            figures: full.into(),
+            counts: CollectionCounts::from_figures(&figures),
+            figures,
+            ended: Vec::new(),
         };
+        let mut full: Vec<CollectionFigures> = full.into();
+        let report = of(full.clone());
         let alloc = AllocReport { schema: 1, sources: Vec::new() };
         let own = OwnModules::default();
         let finding = |report: &GcReport| collections(report, &alloc, &Places::default(), &own);
@@ -299,18 +299,17 @@ mod tests {
         let words = "4 came because there was no room, and left 100 MiB each time: the heap is";
         assert!(text.contains(words), "{text}");
         // If memory ran out, a single collection is enough.
-        let last = GcReport { figures: report.figures.split_off(3), ..report.clone() };
+        let last = of(full.split_off(3));
         assert_eq!(finding(&last), None);
         let ran_out = Places { is_out_of_memory: true, ..Places::default() };
         let text = collections(&last, &alloc, &ran_out, &own).unwrap().text();
         let words = "1 came because there was no room, and left 100 MiB, until an OutOfMemory";
         assert!(text.contains(words), "{text}");
-        report.figures.extend(last.figures);
+        full.extend(last.figures);
         // A heap that the last collections empty has room, and so has one that need not ask.
-        report.figures[3].heap_after_bytes = Some(20 << 20);
-        assert_eq!(finding(&report), None);
-        report.figures =
-            [90, 100, 99, 100].map(|mib| collection(GcReason::AllocSmall, mib << 20)).into();
-        assert_eq!(finding(&report), None);
+        full[3].heap_after_bytes = Some(20 << 20);
+        assert_eq!(finding(&of(full)), None);
+        let small = [90, 100, 99, 100].map(|mib| collection(GcReason::AllocSmall, mib << 20));
+        assert_eq!(finding(&of(small.into())), None);
     }
 }

@@ -64,6 +64,7 @@ mod tests {
             inlining: JitDecisions::default(),
             tail_calls: JitDecisions::default(),
             methods: Vec::new(),
+            ended: Vec::new(),
         };
         assert_eq!(compilation(&report, None, 1_000), None);
         report.totals.duration_ns = 20;

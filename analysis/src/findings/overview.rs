@@ -12,6 +12,8 @@ use crate::report::{
     Occurrence, Report, Sql, SqlReport, Tasks, TasksReport, ThreadPool, ThreadPoolReport, Waits,
     WaitsReport,
 };
+#[cfg(feature = "page")]
+use crate::report::{CollectionFigures, Compilation, LogRow};
 use nettrace_parser::Event;
 
 /// Lists the reports; each becomes a field of the generated types. The last one asks for the open
@@ -164,7 +166,7 @@ impl Overview {
             exceptions: Exceptions::default().top(MAX_THROW_SITES),
             contention: Contention::default().without_owner_stacks(),
             waits: Waits::default(),
-            jit: Jit::default(),
+            jit: Jit::default().without_methods(),
             pool: ThreadPool::default(),
             activities: Activities::without_parts().with_http().without_fields(),
             logs: Logs::default().without_messages(),
@@ -208,6 +210,24 @@ impl Overview {
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
     pub(crate) fn take_ended(&mut self) -> [Vec<Occurrence>; 2] {
         self.reports.activities.take_ended()
+    }
+
+    /// Takes the collections about which no more events will come.
+    #[cfg(feature = "page")]
+    pub(crate) fn take_collections(&mut self) -> Vec<CollectionFigures> {
+        self.reports.gc.take_ended()
+    }
+
+    /// Takes the compilations that have ended since the last call.
+    #[cfg(feature = "page")]
+    pub(crate) fn take_compilations(&mut self) -> Vec<Compilation> {
+        self.reports.jit.take_ended()
+    }
+
+    /// Takes the log messages of which no further form can come.
+    #[cfg(feature = "page")]
+    pub(crate) fn take_messages(&mut self) -> Vec<LogRow> {
+        self.reports.logs.take_old()
     }
 
     /// Takes the tasks, and the waits for tasks, that have ended since the last call.

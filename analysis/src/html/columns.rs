@@ -21,6 +21,13 @@ pub(crate) struct ColumnPlace {
     steps: bool,
 }
 
+#[cfg(test)]
+impl ColumnPlace {
+    pub(crate) fn count(self) -> usize {
+        self.count
+    }
+}
+
 /// All columns of a file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {

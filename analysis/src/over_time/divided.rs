@@ -1,8 +1,7 @@
 //! Divides the time of CPU samples by the readings of their threads, interval by interval, and gives
 //! processor time without samples the times at which it was counted.
 
-use super::sample_rows::{SampleKey, SampleRow};
-use crate::hash::HashMap;
+use super::sample_rows::{KeyedSample, SampleKey, SampleRow, SampleRows};
 use crate::model::{
     DividedInterval, DividedPart, Mode, Profile, Resolved, SampleClass, Unsampled, class_of, scaled,
 };
@@ -15,26 +14,33 @@ const MIN_SLICE_NANOS: i64 = 1_000_000;
 /// Divides the time of rows of CPU samples as the readings around each of them say. Over the whole
 /// trace, the parts of a stack add up to those of the profile. Adds rows for the processor time that
 /// no sample has. Without readings, the rows stay as they are.
-pub(crate) fn divided(rows: Vec<SampleRow>, resolved: &Resolved<'_>) -> Vec<SampleRow> {
+pub(crate) fn divided(samples: SampleRows, resolved: &Resolved<'_>) -> SampleRows {
     let profile = resolved.profile();
     if profile.processor().is_none() {
-        return rows;
+        return samples;
     }
-    let mut keys: HashMap<SampleKey, Option<DividedKey<'_>>> = HashMap::default();
-    for row in &rows {
-        let key = keys.entry(row.key).or_insert_with(|| DividedKey::new(&row.key, resolved));
-        if let Some(key) = key {
-            key.count(row);
+    let keys = samples.keys();
+    let mut of_keys: Vec<Option<DividedKey<'_>>> =
+        keys.iter().map(|key| DividedKey::new(key, resolved)).collect();
+    for row in &samples.rows {
+        if let Some(Some(of)) = of_keys.get_mut(row.key as usize) {
+            of.count(row);
         }
     }
-    let mut all = unsampled_rows(&rows, resolved);
-    for row in rows {
-        match keys.get_mut(&row.key).and_then(Option::as_mut) {
-            Some(key) => key.divide(&row, &mut all),
-            None => all.push(row),
+    let mut all = SampleRows::sliced(samples.slice_nanos);
+    unsampled_rows(&samples.rows, resolved, &mut all);
+    for row in &samples.rows {
+        let Some(key) = keys.get(row.key as usize) else { continue };
+        match of_keys.get_mut(row.key as usize).and_then(Option::as_mut) {
+            Some(of) => of.divide(row, key, &mut all),
+            None => {
+                let KeyedSample { nanos, weight, count, samples, .. } = *row;
+                let samples = samples.into();
+                all.push(SampleRow { nanos, weight, samples, count, key: *key });
+            }
         }
     }
-    all.sort_by_key(|row| row.nanos);
+    all.sort();
     all
 }
 
@@ -83,7 +89,7 @@ impl<'p> DividedKey<'p> {
     }
 
     /// Returns the times of the parts of a row, as the readings say.
-    fn times(&self, row: &SampleRow) -> Vec<u64> {
+    fn times(&self, row: &KeyedSample) -> Vec<u64> {
         let (from, to) = (row.nanos, row.nanos.saturating_add_unsigned(row.weight));
         // Time in which the thread ran, was ready, and waited, and time without readings.
         let ([mut ran, mut ready, mut waited], mut unread) = ([0_u64; 3], row.weight);
@@ -118,7 +124,7 @@ impl<'p> DividedKey<'p> {
     }
 
     /// Adds a row to the sums of all.
-    fn count(&mut self, row: &SampleRow) {
+    fn count(&mut self, row: &KeyedSample) {
         let times = self.times(row);
         self.time.all = self.time.all.saturating_add(row.weight);
         for (part, nanos) in self.of_parts.iter_mut().zip(times) {
@@ -127,7 +133,7 @@ impl<'p> DividedKey<'p> {
     }
 
     /// Adds the parts of a row to `all`.
-    fn divide(&mut self, row: &SampleRow, all: &mut Vec<SampleRow>) {
+    fn divide(&mut self, row: &KeyedSample, key: &SampleKey, all: &mut SampleRows) {
         let times = self.times(row);
         let before = self.time;
         self.time.reached = self.time.reached.saturating_add(row.weight);
@@ -148,8 +154,8 @@ impl<'p> DividedKey<'p> {
             let got = samples(self.of_parts.get(place).map(|part| part.samples));
             let samples = got.saturating_sub(samples(given.get(place).copied()));
             if weight > 0 || samples > 0 {
-                let key = SampleKey { mode: part.mode, ..row.key };
-                all.push(SampleRow { weight, samples, count: samples, key, ..*row });
+                let (nanos, key) = (row.nanos, SampleKey { mode: part.mode, ..*key });
+                all.push(SampleRow { nanos, weight, samples, count: samples, key });
             }
         }
     }
@@ -190,9 +196,9 @@ struct UnsampledTime {
     counted: Vec<(i64, u64)>,
 }
 
-/// Returns rows for the processor time that no sample has.
-fn unsampled_rows(rows: &[SampleRow], resolved: &Resolved<'_>) -> Vec<SampleRow> {
-    let ends = rows.first().zip(rows.last()).map(|(first, last)| (first.nanos, last.nanos));
+/// Adds rows for the processor time that no sample has to `rows`.
+fn unsampled_rows(samples: &[KeyedSample], resolved: &Resolved<'_>, rows: &mut SampleRows) {
+    let ends = samples.first().zip(samples.last()).map(|(first, last)| (first.nanos, last.nanos));
     let all: Vec<UnsampledTime> = unsampled_times(ends.unwrap_or((0, 0)), resolved);
     let mut slice_nanos = MIN_SLICE_NANOS;
     let slices = |slice_nanos: i64| {
@@ -204,7 +210,6 @@ fn unsampled_rows(rows: &[SampleRow], resolved: &Resolved<'_>) -> Vec<SampleRow>
     while slices(slice_nanos) > MAX_UNSAMPLED_ROWS && slice_nanos < i64::MAX {
         slice_nanos = slice_nanos.saturating_mul(2);
     }
-    let mut rows = Vec::new();
     for of in &all {
         let whole = of.counted.iter().map(|(_, nanos)| *nanos).fold(0, u64::saturating_add);
         let (mut reached, mut given) = (0_u64, 0_u64);
@@ -219,7 +224,6 @@ fn unsampled_rows(rows: &[SampleRow], resolved: &Resolved<'_>) -> Vec<SampleRow>
             }
         }
     }
-    rows
 }
 
 fn is_in_one(nanos: i64, other: i64, slice_nanos: i64) -> bool {

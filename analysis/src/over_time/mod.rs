@@ -7,4 +7,6 @@ mod sample_rows;
 
 pub(crate) use divided::divided;
 pub(crate) use pass::{Gathers, Shared, gathering_pass, take};
-pub(crate) use sample_rows::{Forgotten, SampleRow, SamplesByKind};
+pub(crate) use sample_rows::{
+    Forgotten, KeyedSample, SampleKey, SampleRow, SampleRows, SamplesByKind,
+};

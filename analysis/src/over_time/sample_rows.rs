@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Minimum length of slices of time, in nanoseconds.
 const MIN_SLICE_NANOS: i64 = 1_000_000;
 
-/// Equal samples within a slice of time.
+/// Equal samples within a slice of time, with their key.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SampleRow {
     pub(crate) nanos: i64,
@@ -66,23 +66,81 @@ impl SampleKeys {
     fn get(&self, number: u32) -> Option<&SampleKey> {
         self.keys.get(number as usize)
     }
+
+    fn set_last_row(&mut self, number: u32, place: usize) {
+        if let Some(last) = self.last_rows.get_mut(number as usize) {
+            *last = place;
+        }
+    }
 }
 
-/// A [`SampleRow`] in less memory.
+/// Equal samples within a slice of time, with the number of their key: a [`SampleRow`] in less
+/// memory.
 #[derive(Debug, Clone, Copy)]
-struct StoredRow {
-    nanos: i64,
-    weight: u64,
-    count: u64,
-    samples: u32,
+pub(crate) struct KeyedSample {
+    pub(crate) nanos: i64,
+    pub(crate) weight: u64,
+    pub(crate) count: u64,
+    pub(crate) samples: u32,
     /// Number of the key.
-    key: u32,
+    pub(crate) key: u32,
+}
+
+/// Samples of one kind in time order.
+#[derive(Debug, Default)]
+pub(crate) struct SampleRows {
+    pub(crate) rows: Vec<KeyedSample>,
+    keys: SampleKeys,
+    /// Length of slices of time in nanoseconds; 0 if each sample has its own row.
+    pub(crate) slice_nanos: i64,
+}
+
+impl SampleRows {
+    /// Creates samples of the same slices of time.
+    pub(super) fn sliced(slice_nanos: i64) -> SampleRows {
+        SampleRows { slice_nanos, ..SampleRows::default() }
+    }
+
+    /// Returns the keys by their numbers. Some may have no row.
+    pub(crate) fn keys(&self) -> &[SampleKey] {
+        &self.keys.keys
+    }
+
+    /// Adds a row, which need not be the latest.
+    pub(super) fn push(&mut self, row: SampleRow) {
+        let SampleRow { nanos, weight, samples, count, key } = row;
+        let samples = u32::try_from(samples).unwrap_or(u32::MAX);
+        let key = self.keys.number(key);
+        self.rows.push(KeyedSample { nanos, weight, count, samples, key });
+    }
+
+    pub(super) fn sort(&mut self) {
+        sort_by_time(&mut self.rows);
+    }
+
+    /// Returns the rows with their keys.
+    pub(crate) fn into_rows(self) -> Vec<SampleRow> {
+        let row = |row: &KeyedSample| {
+            let KeyedSample { nanos, weight, count, samples, key } = *row;
+            let key = *self.keys.get(key)?;
+            Some(SampleRow { nanos, weight, samples: samples.into(), count, key })
+        };
+        self.rows.iter().filter_map(row).collect()
+    }
+}
+
+/// Sorts rows by time, equal ones as they were. A stable sort takes memory for as many rows, so one
+/// that changes nothing is left out.
+fn sort_by_time(rows: &mut [KeyedSample]) {
+    if !rows.is_sorted_by_key(|row| row.nanos) {
+        rows.sort_by_key(|row| row.nanos);
+    }
 }
 
 /// Samples of one kind.
 #[derive(Debug, Default)]
 struct Samples {
-    rows: Vec<StoredRow>,
+    rows: Vec<KeyedSample>,
     keys: SampleKeys,
     /// Length of slices of time in nanoseconds; 0 while each sample has its own row.
     slice_nanos: i64,
@@ -95,14 +153,23 @@ impl Samples {
     fn add(&mut self, sample: &Sample) -> bool {
         let Sample { thread, stack, mode, label, nanos, weight, count, .. } = *sample;
         let key = self.keys.number(SampleKey { thread, stack, mode, label });
-        self.push(StoredRow { nanos, weight, samples: 1, count, key })
+        self.push(KeyedSample { nanos, weight, samples: 1, count, key })
     }
 
     /// Adds a row to the last one of its key, if both are in one slice; else the row is a new one.
-    fn push(&mut self, row: StoredRow) -> bool {
-        let place = self.rows.len();
-        let Some(last) = self.keys.last_rows.get_mut(row.key as usize) else { return false };
+    fn push(&mut self, row: KeyedSample) -> bool {
+        let is_new = !self.merge(&row);
+        if is_new {
+            self.keys.set_last_row(row.key, self.rows.len());
+            self.rows.push(row);
+        }
+        is_new
+    }
+
+    /// Adds a row to the last one of its key, if both are in one slice.
+    fn merge(&mut self, row: &KeyedSample) -> bool {
         if self.slice_nanos > 0
+            && let Some(last) = self.keys.last_rows.get(row.key as usize)
             && let Some(sum) = self.rows.get_mut(*last)
             && sum.key == row.key
             && sum.nanos.div_euclid(self.slice_nanos) == row.nanos.div_euclid(self.slice_nanos)
@@ -112,11 +179,9 @@ impl Samples {
             sum.weight = sum.weight.saturating_add(row.weight);
             sum.count = sum.count.saturating_add(row.count);
             sum.nanos = sum.nanos.min(row.nanos);
-            return false;
+            return true;
         }
-        *last = place;
-        self.rows.push(row);
-        true
+        false
     }
 
     /// Sums equal samples over longer slices until half of the rows are free. First forgets the
@@ -189,38 +254,36 @@ impl Samples {
     /// Sums the rows of each key in a slice of time.
     fn add_up(&mut self) {
         // Samples of different threads are slightly out of order.
-        self.rows.sort_by_key(|row| row.nanos);
+        sort_by_time(&mut self.rows);
         self.keys.last_rows.fill(usize::MAX);
-        let rows = std::mem::take(&mut self.rows);
-        for row in rows {
-            self.push(row);
+        let mut kept = 0_usize;
+        for place in 0..self.rows.len() {
+            let Some(row) = self.rows.get(place).copied() else { break };
+            if self.merge(&row) {
+                continue;
+            }
+            self.keys.set_last_row(row.key, kept);
+            if let Some(free) = self.rows.get_mut(kept) {
+                *free = row;
+            }
+            kept = kept.saturating_add(1);
         }
+        self.rows.truncate(kept);
     }
 
     fn forgotten(&self) -> Forgotten {
-        let is_rest = |row: &&StoredRow| self.keys.get(row.key).is_some_and(SampleKey::is_rest);
+        let is_rest = |row: &&KeyedSample| self.keys.get(row.key).is_some_and(SampleKey::is_rest);
         let rests = self.rows.iter().filter(is_rest);
         let without_stack = rests.fold(0u64, |sum, row| sum.saturating_add(row.samples.into()));
         Forgotten { without_stack, left_out: self.left_out }
     }
 
-    /// Returns the rows in time order, and the length of a slice in nanoseconds.
-    fn finish(mut self) -> (Vec<SampleRow>, i64) {
+    fn finish(mut self) -> SampleRows {
         if self.slice_nanos > 0 {
             self.add_up();
         }
-        self.rows.sort_by_key(|row| row.nanos);
-        let row = |row: &StoredRow| {
-            let StoredRow { nanos, weight, count, samples, key } = *row;
-            Some(SampleRow {
-                nanos,
-                weight,
-                samples: samples.into(),
-                count,
-                key: *self.keys.get(key)?,
-            })
-        };
-        (self.rows.iter().filter_map(row).collect(), self.slice_nanos)
+        sort_by_time(&mut self.rows);
+        SampleRows { rows: self.rows, keys: self.keys, slice_nanos: self.slice_nanos }
     }
 }
 
@@ -267,12 +330,10 @@ impl SamplesByKind {
             .filter(|(_, forgotten)| forgotten.without_stack > 0 || forgotten.left_out > 0)
     }
 
-    /// Takes the rows of each kind in time order, and the length of a slice in nanoseconds.
-    pub(crate) fn take(&mut self) -> impl Iterator<Item = (Kind, Vec<SampleRow>, i64)> + use<> {
-        std::mem::take(&mut self.by_kind).into_iter().map(|(kind, samples)| {
-            let (rows, slice) = samples.finish();
-            (kind, rows, slice)
-        })
+    /// Takes the rows of each kind.
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = (Kind, SampleRows)> + use<> {
+        let by_kind = std::mem::take(&mut self.by_kind);
+        by_kind.into_iter().map(|(kind, samples)| (kind, samples.finish()))
     }
 }
 
@@ -294,7 +355,9 @@ mod tests {
     }
 
     fn finished(mut samples: SamplesByKind) -> (Vec<SampleRow>, i64) {
-        samples.take().map(|(_, rows, slice)| (rows, slice)).next().unwrap()
+        let (_, samples) = samples.take().next().unwrap();
+        let slice = samples.slice_nanos;
+        (samples.into_rows(), slice)
     }
 
     fn forgotten(samples: &SamplesByKind) -> Forgotten {

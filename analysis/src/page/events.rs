@@ -160,6 +160,8 @@ impl PageEvents {
             kept.bytes = kept.bytes.saturating_add(text.len());
             true
         });
+        // Never again are there as many.
+        rows.shrink_to(MAX_ROWS.saturating_add(1));
     }
 
     /// Writes the events. Returns the stack of each.

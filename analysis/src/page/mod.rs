@@ -7,11 +7,15 @@
 
 mod activities;
 mod call_nodes;
+mod collections;
+mod compilations;
 mod events;
 mod exceptions;
 mod heap;
+mod messages;
 mod observers;
 mod readings;
+mod samples;
 mod spans;
 mod sums;
 mod tracks;

@@ -3,9 +3,13 @@
 
 use super::activities::PageActivities;
 use super::call_nodes::CallNodeColumns;
+use super::collections::PageCollections;
+use super::compilations::PageCompilations;
 use super::events::PageEvents;
 use super::exceptions::PageExceptions;
+use super::messages::PageMessages;
 use super::readings::write_readings;
+use super::samples::write_samples;
 use super::spans::{SpanRow, SpansOf};
 use super::sums::Sums;
 use super::tracks::SharedTracks;
@@ -17,15 +21,14 @@ use crate::findings::{Summary, SummaryReport};
 use crate::hash::HashMap;
 use crate::html::Columns;
 use crate::model::{
-    EndpointSpans, Kind, Model, Resolved, StackHandle, TextHandle, ThreadState, ThreadTimes,
-    UNKNOWN_ENDPOINT, WaitFor, type_text,
+    EndpointSpans, Kind, Model, Resolved, StackHandle, TextHandle, ThreadTimes, type_text,
 };
 use crate::numbering::Numbering;
-use crate::over_time::{self, Forgotten, SampleRow};
+use crate::over_time::{self, Forgotten};
 use crate::report::{
-    Activities, Alloc, AssemblyRow, CollectionFigures, Contention, Counters, CountersReport,
-    Exceptions, Gc, Http, Jit, Loader, Logs, Moment, Report, ReportInput, Reports, Resolving, Sql,
-    TaskTime, Tasks, ThreadPool, Threads, TopNOptions, Waits, waiting_call,
+    Activities, Alloc, AssemblyRow, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
+    Moment, Report, ReportInput, Reports, Resolving, Sql, TaskTime, Tasks, ThreadPool, Threads,
+    TopNOptions, Waits,
 };
 use nettrace_parser::Event;
 use serde::Serialize;
@@ -38,7 +41,7 @@ const MAX_ROWS: usize = 20_000;
 /// Maximum number of collections with all their details, which take 2 KB each.
 const MAX_COLLECTIONS: usize = 4_000;
 /// Maximum number of points of all counters together.
-const MAX_POINTS: usize = 200_000;
+const MAX_POINTS: usize = 1 << 16;
 /// Maximum number of slowest activities.
 const SLOWEST: usize = 1000;
 /// Maximum number of times in which threads worked for requests.
@@ -57,6 +60,9 @@ pub(super) struct PageReports {
     requests: PageActivities,
     /// Times of tasks, in the order of [`TaskTime::ALL`].
     tasks: [PageActivities; 4],
+    collections: PageCollections,
+    compilations: PageCompilations,
+    messages: PageMessages,
     tracks: SharedTracks,
     /// Readings of the threads.
     times: Option<Arc<ThreadTimes>>,
@@ -66,12 +72,12 @@ impl PageReports {
     pub(super) fn new(tracks: SharedTracks, times: Option<Arc<ThreadTimes>>) -> PageReports {
         PageReports {
             overview: Overview::new(OverviewReports {
-                gc: Gc::default().at_most(MAX_COLLECTIONS),
+                gc: Gc::default().at_most(MAX_COLLECTIONS).with_each(),
                 alloc: Alloc::default(),
                 exceptions: Exceptions::default().top(STACKS),
                 contention: Contention::default().top(STACKS),
                 waits: Waits::default().top(STACKS),
-                jit: Jit::default(),
+                jit: Jit::default().without_methods().with_each(),
                 pool: ThreadPool::default(),
                 activities: Activities::default()
                     .with_http()
@@ -79,7 +85,7 @@ impl PageReports {
                     .with_request_spans(MAX_REQUEST_SPANS)
                     .top(SLOWEST),
                 logs: Logs::default(),
-                counters: Counters::default(),
+                counters: Counters::default().at_most_points(MAX_POINTS),
                 tasks: Tasks::default().without_activities().with_each(),
                 sql: Sql::default(),
             }),
@@ -90,9 +96,28 @@ impl PageReports {
             activities: PageActivities::default(),
             requests: PageActivities::default(),
             tasks: Default::default(),
+            collections: PageCollections::default(),
+            compilations: PageCompilations::default(),
+            messages: PageMessages::default(),
             tracks,
             times,
         }
+    }
+}
+
+impl PageReports {
+    /// Takes over what has ended.
+    fn take_ended(&mut self) {
+        let [activities, requests] = self.overview.take_ended();
+        activities.into_iter().for_each(|row| self.activities.add(row));
+        requests.into_iter().for_each(|row| self.requests.add(row));
+        for (kept, ended) in self.tasks.iter_mut().zip(self.overview.take_tasks()) {
+            ended.into_iter().for_each(|row| kept.add(row));
+        }
+        self.overview.take_collections().iter().for_each(|row| self.collections.add(row));
+        let compiled = self.overview.take_compilations();
+        compiled.into_iter().for_each(|row| self.compilations.add(row));
+        self.overview.take_messages().into_iter().for_each(|row| self.messages.add(row));
     }
 }
 
@@ -126,12 +151,7 @@ impl Reports for PageReports {
     ) -> u64 {
         if let Some(interest) = &interest.overview {
             self.overview.observe(event, moment, model, interest);
-        }
-        let [activities, requests] = self.overview.take_ended();
-        activities.into_iter().for_each(|row| self.activities.add(row));
-        requests.into_iter().for_each(|row| self.requests.add(row));
-        for (kept, ended) in self.tasks.iter_mut().zip(self.overview.take_tasks()) {
-            ended.into_iter().for_each(|row| kept.add(row));
+            self.take_ended();
         }
         if interest.loader {
             self.loader.event(event, moment, model);
@@ -144,7 +164,7 @@ impl Reports for PageReports {
         0
     }
 
-    fn outputs(self, resolving: &mut Resolving<'_>) -> Page {
+    fn outputs(mut self, resolving: &mut Resolving<'_>) -> Page {
         let mut page = Page::default();
         page.add_report(TopNOptions::default(), resolving);
         page.add_report(Threads, resolving);
@@ -154,18 +174,19 @@ impl Reports for PageReports {
         page.summary = Some(SummaryReport::from_reports(&reports, resolved));
         page.write_activities(self.activities, self.requests, &mut reports, resolved);
         page.write_tasks(self.tasks, &mut reports, resolved);
-        page.write_all_rows(&reports);
-        let all = reports.gc.figures.len();
-        page.cut_rows(Gc::NAME, "collections", &mut reports.gc.collections, all, MAX_COLLECTIONS);
-        let all = reports.jit.methods.len();
-        page.cut_rows(Jit::NAME, "methods", &mut reports.jit.methods, all, MAX_ROWS);
+        self.collections.finish(&mut reports.gc, MAX_COLLECTIONS, &mut page);
+        reports.jit.ended.drain(..).for_each(|row| self.compilations.add(row));
+        self.compilations.finish(&reports.jit, &mut page);
+        reports.logs.messages.drain(..).for_each(|row| self.messages.add(row));
+        reports.logs.messages = self.messages.finish(&mut page);
         let all = loader.assemblies.len();
         page.cut_rows(Loader::NAME, "assemblies", &mut loader.assemblies, all, MAX_ROWS);
-        let all = reports.logs.messages.len();
-        page.cut_rows(Logs::NAME, "messages", &mut reports.logs.messages, all, MAX_ROWS);
         let (schema, assemblies) = (loader.schema, loader.assemblies);
         page.add(Loader::NAME, &LoadedAssemblies { schema, assemblies });
-        page.add_counters(&mut reports.counters);
+        if reports.counters.step > 1 {
+            let how = Thinning::Joined { step: reports.counters.step.into() };
+            page.thin(PagePart::Report(Counters::NAME), how);
+        }
         page.add_overview(&mut reports);
         let left_out = reports.activities.request_spans.left_out();
         if left_out > 0 {
@@ -211,6 +232,7 @@ impl Page {
         self.add(Sql::NAME, &reports.sql);
         self.add(Gc::NAME, &reports.gc);
         self.add(Jit::NAME, &reports.jit);
+        self.add(Counters::NAME, &reports.counters);
     }
 
     /// Writes sums of rows that the page does not keep.
@@ -265,45 +287,9 @@ impl Page {
         self.task_names = json!(names.into_values());
     }
 
-    /// Writes the numbers of all rows of lists that are too long for the document, so that sums
-    /// over ranges of time are exact.
-    fn write_all_rows(&mut self, reports: &Overviewed) {
-        let collections = &reports.gc.figures;
-        let columns = &mut self.columns;
-        if collections.len() > MAX_COLLECTIONS {
-            columns.add_steps("gc.t", collections.iter().map(|row| row.start_ns));
-            columns.add("gc.pause", collections.iter().map(|row| row.pause_ns));
-            // 0 if nothing is missing, 1 if the start or the end is, 2 if the pause is.
-            let missing = |row: &CollectionFigures| match (row.is_complete, row.has_pause) {
-                (_, false) => 2,
-                (is_complete, true) => u64::from(!is_complete),
-            };
-            columns.add("gc.missing", collections.iter().map(missing));
-            let generation = |row: &CollectionFigures| u64::from(row.generation);
-            columns.add("gc.generation", collections.iter().map(generation));
-            let allocated = |row: &CollectionFigures| row.allocated_bytes.unwrap_or(0);
-            columns.add("gc.allocated", collections.iter().map(allocated));
-            let promoted = |row: &CollectionFigures| row.promoted_bytes.unwrap_or(0);
-            columns.add("gc.promoted", collections.iter().map(promoted));
-        }
-        let methods = &reports.jit.methods;
-        if methods.len() > MAX_ROWS {
-            columns.add_steps("jit.t", methods.iter().map(|row| row.start_ns));
-            columns.add("jit.nanos", methods.iter().map(|row| row.duration_ns));
-            let tiers: Vec<&str> = reports.jit.tiers.iter().map(|row| row.tier).collect();
-            let tier = |name| tiers.iter().position(|tier| *tier == name).unwrap_or(tiers.len());
-            columns.add("jit.tier", methods.iter().map(|row| tier(row.tier) as u64));
-        }
-        let messages = &reports.logs.messages;
-        if messages.len() > MAX_ROWS {
-            columns.add_steps("logs.t", messages.iter().map(|row| row.ts_ns));
-            columns.add("logs.level", messages.iter().map(|row| row.level as u64));
-        }
-    }
-
     /// Keeps at most `most` rows of a report's list, evenly spread. `all` is the number of rows before
     /// any were left out.
-    fn cut_rows<R>(
+    pub(super) fn cut_rows<R>(
         &mut self,
         report: &'static str,
         list: &'static str,
@@ -338,17 +324,6 @@ impl Page {
     pub(super) fn thin(&mut self, about: PagePart, how: Thinning) {
         self.thinned.push(Thinned { about, how });
     }
-
-    /// Adds the report on counters. Joins neighbouring points of each counter, if there are too many.
-    fn add_counters(&mut self, report: &mut CountersReport) {
-        let all: usize = report.series.iter().map(|series| series.points.len()).sum();
-        let step = all.div_ceil(MAX_POINTS).max(1);
-        if step > 1 {
-            report.series.iter_mut().for_each(|series| series.join_points(step));
-            self.thin(PagePart::Report(Counters::NAME), Thinning::Joined { step: step as u64 });
-        }
-        self.add(Counters::NAME, report);
-    }
 }
 
 /// The part of the report on assemblies that a page shows.
@@ -356,17 +331,6 @@ impl Page {
 struct LoadedAssemblies {
     schema: u32,
     assemblies: Vec<AssemblyRow>,
-}
-
-/// Returns the page's number for the state of a sample: 0 managed, 1 native, 2 waiting, 3 ready. A
-/// thread that takes a lock counts as managed, because it spins in managed code.
-fn state_number(state: ThreadState) -> u64 {
-    match state {
-        ThreadState::Managed | ThreadState::TakingLock => 0,
-        ThreadState::Native => 1,
-        ThreadState::Waiting => 2,
-        ThreadState::Ready => 3,
-    }
 }
 
 fn kind_key(kind: Kind) -> &'static str {
@@ -397,13 +361,15 @@ fn write_tracks(
     let mut columns = std::mem::take(&mut page.columns);
     let mut kinds = Map::new();
     let forgotten: BTreeMap<Kind, Forgotten> = tracks.samples.forgotten().collect();
-    for (kind, mut rows, stretch) in tracks.samples.take() {
+    for (kind, mut samples) in tracks.samples.take() {
         if kind == Kind::Cpu {
-            rows = over_time::divided(rows, resolved);
+            samples = over_time::divided(samples, resolved);
         }
-        let about = write_samples(kind, rows, served, resolved, &mut nodes, &mut columns);
-        page.thin_samples(kind, stretch, forgotten.get(&kind).copied().unwrap_or_default());
-        kinds.insert(kind_key(kind).to_owned(), about);
+        let slice_nanos = samples.slice_nanos;
+        let key = kind_key(kind);
+        let about = write_samples((kind, key), samples, served, resolved, &mut nodes, &mut columns);
+        page.thin_samples(kind, slice_nanos, forgotten.get(&kind).copied().unwrap_or_default());
+        kinds.insert(key.to_owned(), about);
     }
     write_exceptions(&thrown, resolved, &mut nodes, &mut columns);
     thrown.thinnings().for_each(|how| page.thin(PagePart::Report(Exceptions::NAME), how));
@@ -464,122 +430,6 @@ fn threads(model: &Model) -> Value {
                 "process": process, "events": row.events, "managed": managed })
         })
         .collect()
-}
-
-/// Writes the samples of a kind that pass the filter, and the endpoints of their requests. Returns
-/// what the document says about the kind: among others labels, the kinds of waits of the threads, and
-/// the calls in which they waited for requests.
-fn write_samples(
-    kind: Kind,
-    rows: Vec<SampleRow>,
-    served: &EndpointSpans,
-    resolved: &Resolved<'_>,
-    nodes: &mut CallNodeColumns,
-    columns: &mut Columns,
-) -> Value {
-    let key = kind_key(kind);
-    let rows: Vec<_> =
-        rows.into_iter().filter(|row| resolved.admits(row.key.stack, row.key.mode)).collect();
-    columns.add_steps(format!("{key}.t"), rows.iter().map(|row| row.nanos));
-    columns.add(format!("{key}.weight"), rows.iter().map(|row| row.weight));
-    columns.add(format!("{key}.thread"), rows.iter().map(|row| u64::from(row.key.thread.0)));
-    let leaves: Vec<u64> = rows
-        .iter()
-        .map(|row| match row.key.is_rest() {
-            true => nodes.rest().into(),
-            false => {
-                let stack = resolved.sample_stack(row.key.stack, row.key.mode);
-                nodes.leaf(stack.0, resolved.frames(stack)).into()
-            }
-        })
-        .collect();
-    columns.add(format!("{key}.node"), leaves.iter().copied());
-    if kind == Kind::Cpu {
-        let state = |row: &SampleRow| state_number(resolved.state(row.key.stack, row.key.mode));
-        columns.add(format!("{key}.state"), rows.iter().map(state));
-    }
-    if rows.iter().any(|row| row.count != 1) {
-        columns.add(format!("{key}.count"), rows.iter().map(|row| row.count));
-    }
-    if rows.iter().any(|row| row.samples != 1) {
-        columns.add(format!("{key}.samples"), rows.iter().map(|row| row.samples));
-    }
-    let waits_for = |row: &SampleRow| match row.key.is_rest() {
-        true => None,
-        false => resolved.waits_for(row.key.stack, row.key.mode).map(WaitFor::name),
-    };
-    let label = |row: &SampleRow| row.key.label.map(|label| resolved.model().text(label));
-    let labels = write_words(format!("{key}.label"), rows.iter().map(label), columns);
-    let mut about = json!({ "name": kind.name(), "unit": kind.unit(), "labels": labels });
-    let endpoint = |row: &SampleRow| {
-        let thread = resolved.model().thread(row.key.thread)?.os_thread_id?;
-        let endpoint = served.at(thread, row.nanos).filter(|at| *at != UNKNOWN_ENDPOINT);
-        resolved.served_by(row.key.stack, endpoint)
-    };
-    let endpoints: Vec<Option<u32>> = rows.iter().map(endpoint).collect();
-    if endpoints.iter().any(Option::is_some) {
-        // 0 says that the thread worked for no request.
-        let number = |at: &Option<u32>| at.map_or(0, |at| u64::from(at).saturating_add(1));
-        columns.add(format!("{key}.endpoint"), endpoints.iter().map(number));
-    }
-    if kind == Kind::Cpu
-        && let Some(about) = about.as_object_mut()
-    {
-        let waits = write_words("cpu.for".to_owned(), rows.iter().map(waits_for), columns);
-        about.insert("waits_for".to_owned(), json!(waits));
-        about.insert("calls".to_owned(), write_calls(&rows, &endpoints, resolved, columns));
-        let recording = rows.iter().zip(&leaves);
-        let recording = recording.filter(|(row, _)| resolved.is_recording(row.key.stack));
-        // Percentages of the page leave out the node's time.
-        if let Some((_, node)) = recording.into_iter().next() {
-            about.insert("recording".to_owned(), json!(node));
-        }
-    }
-    about
-}
-
-/// Writes the numbers of the calls in which threads waited for requests, and returns the calls. The
-/// number 0 says that there is none.
-fn write_calls(
-    rows: &[SampleRow],
-    endpoints: &[Option<u32>],
-    resolved: &Resolved<'_>,
-    columns: &mut Columns,
-) -> Value {
-    let mut calls = Numbering::default();
-    let mut known: HashMap<StackHandle, u64> = HashMap::default();
-    let mut number = |(row, endpoint): (&SampleRow, &Option<u32>)| {
-        let (stack, mode) = (row.key.stack, row.key.mode);
-        if endpoint.is_none() || row.key.is_rest() || !resolved.is_waiting(stack, mode) {
-            return 0;
-        }
-        let stack = resolved.sample_stack(stack, mode);
-        *known
-            .entry(stack)
-            .or_insert_with(|| calls.id(waiting_call(resolved, resolved.frames(stack))).0)
-    };
-    let numbers: Vec<u64> = rows.iter().zip(endpoints).map(&mut number).collect();
-    let calls = calls.into_values();
-    if !calls.is_empty() {
-        columns.add("cpu.call", numbers);
-    }
-    calls.into_iter().map(|(call, by)| json!({ "call": call, "by": by })).collect()
-}
-
-/// Writes a column of numbers of words, and returns the words. The number 0 says that there is no
-/// word, and 1 is the first word. Without any word there is no column.
-fn write_words<'w>(
-    column: String,
-    words: impl Iterator<Item = Option<&'w str>>,
-    columns: &mut Columns,
-) -> Vec<&'w str> {
-    let mut known = Numbering::default();
-    let of_rows: Vec<u64> = words.map(|word| word.map_or(0, |word| known.id(word).0)).collect();
-    let known = known.into_values();
-    if !known.is_empty() {
-        columns.add(column, of_rows);
-    }
-    known
 }
 
 /// Writes the spans of a category.

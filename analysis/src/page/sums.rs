@@ -48,11 +48,16 @@ impl Sum {
 
 impl<const N: usize> Sums<N> {
     pub(super) fn new(most: usize) -> Sums<N> {
+        Sums { bin_nanos: MIN_BIN_NANOS, ..Sums::exact(most) }
+    }
+
+    /// Creates sums that have the exact time of each occurrence, as long as there is room.
+    pub(super) fn exact(most: usize) -> Sums<N> {
         Sums {
             rows: Vec::new(),
             numbers: HashMap::default(),
             keys: Vec::new(),
-            bin_nanos: MIN_BIN_NANOS,
+            bin_nanos: 1,
             most,
             left_out: 0,
         }
@@ -108,7 +113,7 @@ impl<const N: usize> Sums<N> {
         self.add_up();
         if self.rows.len() > self.most.saturating_sub(self.most / 4) {
             while self.rows.len() > self.most / 2 && self.bin_nanos < i64::MAX {
-                self.bin_nanos = self.bin_nanos.saturating_mul(2);
+                self.bin_nanos = self.bin_nanos.saturating_mul(2).max(MIN_BIN_NANOS);
                 self.add_up();
             }
         }
@@ -142,6 +147,11 @@ impl<const N: usize> Sums<N> {
         self.rows.iter().map(|sum| sum.count).sum()
     }
 
+    /// Returns the length of bins, if times are not exact.
+    pub(super) fn bin_if_longer(&self) -> Option<u64> {
+        u64::try_from(self.bin_nanos).ok().filter(|nanos| *nanos > 1)
+    }
+
     /// Replaces each key. `key` must map different keys to different ones.
     pub(super) fn with_keys(mut self, mut key: impl FnMut([u32; N]) -> [u32; N]) -> Sums<N> {
         self.numbers = HashMap::default();
@@ -149,23 +159,38 @@ impl<const N: usize> Sums<N> {
         self
     }
 
+    /// Returns the sums in time order, and their keys by number.
+    fn into_rows(mut self) -> (Vec<Sum>, Vec<([u32; N], usize)>) {
+        self.add_up();
+        let Sums { mut rows, keys, .. } = self;
+        rows.sort_unstable_by_key(|sum| {
+            (sum.first_nanos, keys.get(sum.key as usize).map_or([0; N], |(key, _)| *key))
+        });
+        (rows, keys)
+    }
+
+    /// Writes the sums of the sizes, in the order in which [`Sums::write`] writes the rows.
+    pub(super) fn write_totals(self, name: &str, columns: &mut Columns) {
+        let (rows, _) = self.into_rows();
+        columns.add(name, rows.iter().map(|sum| sum.total));
+    }
+
     /// Writes the sums in time order: first time, keys, count; with `has_sizes` also the sum of the
     /// sizes and the largest size. Returns what the document says about them; `None` if there are
     /// none.
     pub(super) fn write(
-        mut self,
+        self,
         name: &str,
         keys: [&str; N],
         has_sizes: bool,
         columns: &mut Columns,
     ) -> Option<Value> {
-        self.add_up();
-        let Sums { mut rows, keys: numbered, .. } = self;
+        let about = json!({ "bin_ns": self.bin_nanos, "left_out": self.left_out });
+        let (rows, numbered) = self.into_rows();
         if rows.is_empty() {
             return None;
         }
         let key_of = |sum: &Sum| numbered.get(sum.key as usize).map_or([0; N], |(key, _)| *key);
-        rows.sort_unstable_by_key(|sum| (sum.first_nanos, key_of(sum)));
         columns.add_steps(format!("{name}.t"), rows.iter().map(|sum| sum.first_nanos));
         columns.add(
             format!("{name}.lasts"),
@@ -181,7 +206,7 @@ impl<const N: usize> Sums<N> {
             columns.add(format!("{name}.total"), rows.iter().map(|sum| sum.total));
             columns.add(format!("{name}.max"), rows.iter().map(|sum| sum.max));
         }
-        Some(json!({ "bin_ns": self.bin_nanos, "left_out": self.left_out }))
+        Some(about)
     }
 }
 
@@ -203,6 +228,16 @@ mod tests {
         let wanted = (bin + 99_999) / 100_000;
         assert_eq!(first.map(|sum| sum.count).sum::<u64>(), wanted.cast_unsigned());
         assert_eq!(sums.left_out, 0);
+    }
+
+    #[test]
+    fn sums_with_exact_times_have_bins_when_there_is_no_more_room() {
+        let mut sums = Sums::exact(100);
+        (0..100).for_each(|at| sums.add(i64::from(at), [at % 2], 1));
+        assert_eq!((sums.rows.len(), sums.bin_if_longer()), (100, None));
+        sums.add(100, [0], 1);
+        assert_eq!((sums.rows.len(), sums.count()), (2, 101));
+        assert_eq!(sums.bin_if_longer(), Some(1_000_000));
     }
 
     #[test]

@@ -27,13 +27,15 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// A compilation without its start in the trace has no duration; one without its end has no code.
 /// The report keeps a row for each compilation, because it lists them; there are about as many as
-/// methods times tiers.
+/// methods times tiers. [`without_methods`](Jit::without_methods) keeps none.
 #[derive(Debug, Default)]
 pub struct Jit {
-    rows: Vec<CompilationRow>,
-    /// Index of the row of each method being compiled, by thread and method id; `None` if the
-    /// filter does not admit the start.
-    open: Matcher<(ThreadHandle, u64), Option<usize>>,
+    /// Methods being compiled, by thread and method id; `None` if the filter does not admit the
+    /// start.
+    open: Matcher<(ThreadHandle, u64), Option<CompilationRow>>,
+    /// Number of compilations that have begun.
+    begun: u64,
+    done: DoneCompilations,
     background: BTreeSet<ThreadHandle>,
     inlining: Decisions,
     tail_calls: Decisions,
@@ -41,8 +43,30 @@ pub struct Jit {
     found: u64,
 }
 
+/// Compilations about which no more events will come.
+#[derive(Debug, Default)]
+struct DoneCompilations {
+    rows: Vec<CompilationRow>,
+    totals: JitTotals,
+    tiers: BTreeMap<&'static str, TierTotals>,
+    omits_rows: bool,
+    /// Compilations that have not been taken; `None` if nobody takes them.
+    ended: Option<Vec<Compilation>>,
+}
+
+/// What a page shows of a compilation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
+pub(crate) struct Compilation {
+    pub(crate) start_ns: i64,
+    pub(crate) duration_ns: u64,
+    pub(crate) tier: Tier,
+}
+
 #[derive(Debug)]
 struct CompilationRow {
+    /// Number of the compilation, in the order in which they began.
+    number: u64,
     process: ProcessHandle,
     thread: ThreadHandle,
     module_id: u64,
@@ -55,6 +79,8 @@ struct CompilationRow {
     flags: u32,
     is_background: bool,
     is_complete: bool,
+    /// Whether the program generated the method at run time.
+    is_dynamic: bool,
     name: [TextHandle; 3],
 }
 
@@ -82,6 +108,10 @@ pub struct JitReport {
     /// Compiled methods, in the order in which compilation started. A method is listed each time it
     /// was compiled.
     pub methods: Vec<JitMethod>,
+    /// Compilations that had not been taken.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
+    pub(crate) ended: Vec<Compilation>,
 }
 
 /// Totals of all compilations.
@@ -200,36 +230,74 @@ pub enum AsyncPart {
 }
 
 impl Jit {
+    /// Lists no methods, which takes memory for each.
+    pub(crate) fn without_methods(self) -> Jit {
+        Jit { done: DoneCompilations { omits_rows: true, ..self.done }, ..self }
+    }
+
+    /// Keeps compilations until they are [taken](Jit::take_ended).
+    #[cfg(feature = "page")]
+    pub(crate) fn with_each(self) -> Jit {
+        Jit { done: DoneCompilations { ended: Some(Vec::new()), ..self.done }, ..self }
+    }
+
+    /// Takes the compilations that have ended since the last call.
+    #[cfg(feature = "page")]
+    pub(crate) fn take_ended(&mut self) -> Vec<Compilation> {
+        self.done.ended.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
     fn started(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         let Some(process) = model.thread(moment.thread).map(|row| row.process) else {
             return false;
         };
         let Some(jitting) = view::MethodJitting::from_event(event) else { return false };
+        let row = moment.is_selected.then(|| {
+            let texts = model.texts_mut();
+            let name = [jitting.namespace, jitting.name, jitting.signature]
+                .map(|text| texts.intern_stored(text));
+            CompilationRow {
+                module_id: jitting.module_id,
+                il_bytes: jitting.il_bytes,
+                is_background: self.background.contains(&moment.thread),
+                ..self.begin(process, event, moment, name, model)
+            }
+        });
         let (key, at) = ((moment.thread, jitting.method_id), moment.edge(event));
-        if !moment.is_selected {
-            self.open.start_again(key, at, None, |_| {});
-            return true;
-        }
-        let texts = model.texts_mut();
-        let name = [jitting.namespace, jitting.name, jitting.signature]
-            .map(|text| texts.intern_stored(text));
-        self.open.start_again(key, at, Some(self.rows.len()), |_| {});
-        self.rows.push(CompilationRow {
+        let Jit { open, done, .. } = self;
+        open.start_again(key, at, row, |lost| done.add(lost.what));
+        true
+    }
+
+    /// Returns the row of a compilation that begins, without what its event says.
+    fn begin(
+        &mut self,
+        process: ProcessHandle,
+        event: &Event<'_>,
+        moment: &Moment,
+        name: [TextHandle; 3],
+        model: &Model,
+    ) -> CompilationRow {
+        let number = self.begun;
+        self.begun = number.saturating_add(1);
+        let [namespace, ..] = name;
+        CompilationRow {
+            number,
             process,
             thread: moment.thread,
-            module_id: jitting.module_id,
+            module_id: 0,
             ticks: event.timestamp_ticks(),
             start_ns: moment.nanos,
             duration_ns: 0,
-            il_bytes: jitting.il_bytes,
+            il_bytes: 0,
             native_bytes: 0,
             tier: Tier::Unknown,
             flags: 0,
-            is_background: self.background.contains(&moment.thread),
+            is_background: false,
             is_complete: false,
+            is_dynamic: model.text(namespace) == DYNAMIC,
             name,
-        });
-        true
+        }
     }
 
     fn loaded(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
@@ -243,40 +311,72 @@ impl Jit {
         }
         let at = moment.edge(event);
         let compiled = self.open.stop((moment.thread, method.method_id), at, None, |_| {});
-        match compiled {
-            Some(compiled) => {
-                let row = compiled.what.and_then(|row| self.rows.get_mut(row));
-                let Some(row) = row else { return true };
-                row.native_bytes = method.size;
-                row.tier = method.tier();
-                row.flags = method.flags;
-                row.duration_ns = compiled.nanos;
-                row.is_complete = true;
-                row.is_background = is_background(row.is_background, &method);
-            }
+        let row = match compiled {
+            Some(compiled) => compiled.what.map(|row| CompilationRow {
+                duration_ns: compiled.nanos,
+                is_complete: true,
+                is_background: is_background(row.is_background, &method),
+                ..row
+            }),
             None if moment.is_selected => {
                 let texts = model.texts_mut();
                 let name = [method.namespace, method.name, method.signature]
                     .map(|text| texts.intern_stored(text));
-                self.rows.push(CompilationRow {
-                    process,
-                    thread: moment.thread,
+                Some(CompilationRow {
                     module_id: method.module_id,
-                    ticks: event.timestamp_ticks(),
-                    start_ns: moment.nanos,
-                    duration_ns: 0,
-                    il_bytes: 0,
-                    native_bytes: method.size,
-                    tier: method.tier(),
-                    flags: method.flags,
                     is_background: is_background(self.background.contains(&moment.thread), &method),
-                    is_complete: false,
-                    name,
-                });
+                    ..self.begin(process, event, moment, name, model)
+                })
             }
-            None => {}
-        }
+            None => None,
+        };
+        self.done.add(row.map(|row| CompilationRow {
+            native_bytes: method.size,
+            tier: method.tier(),
+            flags: method.flags,
+            ..row
+        }));
         true
+    }
+}
+
+impl DoneCompilations {
+    /// Adds a compilation to the totals, and to the list. Without a row there is nothing to add.
+    fn add(&mut self, row: Option<CompilationRow>) {
+        let Some(row) = row else { return };
+        let totals = &mut self.totals;
+        let tier = row.tier.as_str();
+        increase(&mut totals.methods, 1);
+        increase(&mut totals.il_bytes, u64::from(row.il_bytes));
+        increase(&mut totals.native_bytes, u64::from(row.native_bytes));
+        increase(&mut totals.duration_ns, row.duration_ns);
+        increase(&mut totals.incomplete, u64::from(!row.is_complete));
+        increase(&mut totals.r2r_rejected, u64::from(row.is_rejected()));
+        increase(&mut totals.osr, u64::from(row.tier == Tier::OptimizedTier1Osr));
+        if row.is_background {
+            increase(&mut totals.background, 1);
+            increase(&mut totals.background_duration_ns, row.duration_ns);
+        }
+        if row.is_dynamic {
+            increase(&mut totals.dynamic, 1);
+            increase(&mut totals.dynamic_duration_ns, row.duration_ns);
+        }
+        let of_tier = self.tiers.entry(tier).or_insert(TierTotals {
+            tier,
+            methods: 0,
+            native_bytes: 0,
+            duration_ns: 0,
+        });
+        increase(&mut of_tier.methods, 1);
+        increase(&mut of_tier.native_bytes, u64::from(row.native_bytes));
+        increase(&mut of_tier.duration_ns, row.duration_ns);
+        if let Some(ended) = &mut self.ended {
+            let CompilationRow { start_ns, duration_ns, tier, .. } = row;
+            ended.push(Compilation { start_ns, duration_ns, tier });
+        }
+        if !self.omits_rows {
+            self.rows.push(row);
+        }
     }
 }
 
@@ -350,49 +450,24 @@ impl Report for Jit {
         true
     }
 
-    fn finish(self, resolved: &Resolved<'_>) -> JitReport {
+    fn finish(mut self, resolved: &Resolved<'_>) -> JitReport {
         let model = resolved.model();
+        self.open.finish(i64::MAX).for_each(|open| self.done.add(open.what));
+        let DoneCompilations { mut rows, totals, tiers, .. } = self.done;
+        rows.sort_few_by_key(|row| row.number);
         let mut methods: Vec<JitMethod> =
-            self.rows.iter().map(|row| row.shown(model, resolved.names())).collect();
-        name_async_parts(&self.rows, &mut methods, model);
-        let mut totals =
-            JitTotals { r2r_lookups: self.lookups, r2r_found: self.found, ..JitTotals::default() };
-        let mut tiers: BTreeMap<&'static str, TierTotals> = BTreeMap::new();
-        for (method, row) in self.rows.iter().zip(&methods) {
-            increase(&mut totals.methods, 1);
-            increase(&mut totals.il_bytes, u64::from(row.il_bytes));
-            increase(&mut totals.native_bytes, u64::from(row.native_bytes));
-            increase(&mut totals.duration_ns, row.duration_ns);
-            increase(&mut totals.incomplete, u64::from(!row.is_complete));
-            increase(&mut totals.r2r_rejected, u64::from(row.r2r_rejected));
-            increase(&mut totals.osr, u64::from(row.tier == Tier::OptimizedTier1Osr.as_str()));
-            if row.background {
-                increase(&mut totals.background, 1);
-                increase(&mut totals.background_duration_ns, row.duration_ns);
-            }
-            if method.is_dynamic(model) {
-                increase(&mut totals.dynamic, 1);
-                increase(&mut totals.dynamic_duration_ns, row.duration_ns);
-            }
-            let tier = tiers.entry(row.tier).or_insert(TierTotals {
-                tier: row.tier,
-                methods: 0,
-                native_bytes: 0,
-                duration_ns: 0,
-            });
-            increase(&mut tier.methods, 1);
-            increase(&mut tier.native_bytes, u64::from(row.native_bytes));
-            increase(&mut tier.duration_ns, row.duration_ns);
-        }
+            rows.iter().map(|row| row.shown(model, resolved.names())).collect();
+        name_async_parts(&rows, &mut methods, model);
         let mut tiers: Vec<TierTotals> = tiers.into_values().collect();
         tiers.sort_few_by_key(|row| (Reverse(row.methods), row.tier));
         JitReport {
             schema: SCHEMA,
-            totals,
+            totals: JitTotals { r2r_lookups: self.lookups, r2r_found: self.found, ..totals },
             tiers,
             inlining: self.inlining.shown(model),
             tail_calls: self.tail_calls.shown(model),
             methods,
+            ended: self.done.ended.unwrap_or_default(),
         }
     }
 }
@@ -404,10 +479,9 @@ const DYNAMIC: &str = "dynamicClass";
 const R2R_REJECTED: u32 = 0x40;
 
 impl CompilationRow {
-    /// Returns whether the program generated the method at run time.
-    fn is_dynamic(&self, model: &Model) -> bool {
-        let [namespace, ..] = self.name;
-        model.text(namespace) == DYNAMIC
+    /// Returns whether the runtime rejected the method's precompiled code.
+    fn is_rejected(&self) -> bool {
+        self.flags & R2R_REJECTED != 0
     }
 
     fn shown(&self, model: &Model, names: NameOptions) -> JitMethod {
@@ -427,7 +501,7 @@ impl CompilationRow {
             background: self.is_background,
             thread: model.thread(self.thread).and_then(|row| row.os_thread_id),
             process_id: process.and_then(|process| process.id),
-            r2r_rejected: self.flags & R2R_REJECTED != 0,
+            r2r_rejected: self.is_rejected(),
             is_complete: self.is_complete,
             async_part: None,
         }

@@ -105,11 +105,13 @@ pub use endpoint_time::{EndpointTime, EndpointTimeReport, WaitingCall};
 pub use exceptions::{
     ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount, TypeCount,
 };
-pub(crate) use gc::CollectionFigures;
 pub use gc::{
     Collection, Gc, GcKind, GcReason, GcReport, GcTotals, GenerationSizes, GenerationTotals, Pause,
 };
+pub(crate) use gc::{CollectionCounts, CollectionFigures};
 pub use http::Http;
+#[cfg(feature = "page")]
+pub(crate) use jit::Compilation;
 pub use jit::{AsyncPart, Jit, JitDecisions, JitMethod, JitReport, JitTotals, TierTotals};
 pub use loader::{AssemblyRow, BindRow, LoadedModule, Loader, LoaderReport};
 pub use logs::{

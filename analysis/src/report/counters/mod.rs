@@ -42,23 +42,62 @@ pub struct CountersReport {
     /// Number of selected events.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) used: u64,
+    /// Number of values for which each point stands; 0 or 1 if for one.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page joins points"))]
+    pub(crate) step: u32,
 }
 
 /// Computes a [`CountersReport`]. Memory is bounded by the number of series only [without
 /// points](Counters::without_points).
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Counters {
     series: HashMap<SeriesKey, CounterSeries>,
-    omits_points: bool,
+    /// Maximum number of points of all series.
+    most_points: usize,
+    points: usize,
+    /// Number of values that are joined to a point.
+    step: u32,
     values: CounterValues,
     used: u64,
+}
+
+impl Default for Counters {
+    fn default() -> Counters {
+        Counters {
+            series: HashMap::default(),
+            most_points: usize::MAX,
+            points: 0,
+            step: 1,
+            values: CounterValues::default(),
+            used: 0,
+        }
+    }
 }
 
 impl Counters {
     /// Leaves out the points, which tables do not need.
     #[must_use]
     pub fn without_points(self) -> Counters {
-        Counters { omits_points: true, ..self }
+        self.at_most_points(0)
+    }
+
+    /// Keeps at most this many points of all series, or two of each series. If there are more,
+    /// neighbouring points are joined.
+    #[must_use]
+    pub(crate) fn at_most_points(self, most: usize) -> Counters {
+        Counters { most_points: most, ..self }
+    }
+
+    /// Joins points until half of the room is free.
+    fn join_points(&mut self) {
+        let most = self.most_points.max(self.series.len().saturating_mul(2));
+        if self.points <= most {
+            return;
+        }
+        self.step = self.step.saturating_mul(2);
+        self.series.values_mut().for_each(CounterSeries::halve_points);
+        self.points = self.series.values().map(|series| series.points.len()).sum();
     }
 }
 
@@ -79,13 +118,20 @@ impl Report for Counters {
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, _: &mut Model) -> bool {
-        let (series, keeps_points) = (&mut self.series, !self.omits_points);
+        let Counters { series, points, step, .. } = self;
+        let keeps_points = self.most_points > 0;
         let is_about = self.values.read(event, moment, |published| {
             let series = series.entry(published.key.clone()).or_insert_with_key(|key| {
                 CounterSeries::from_key(key, &published.unit, &published.display_name)
             });
+            let before = series.points.len();
             series.publish(&published, keeps_points);
+            if *step > 1 {
+                series.join_last_point(*step);
+            }
+            *points = points.saturating_add(series.points.len().saturating_sub(before));
         });
+        self.join_points();
         self.used = self.used.saturating_add(u64::from(is_about && moment.is_selected));
         is_about
     }
@@ -121,6 +167,7 @@ impl Report for Counters {
             other_intervals: self.values.take_other_intervals(),
             quantiles_left_out: self.values.quantiles_left_out(),
             used: self.used,
+            step: self.step,
         }
     }
 }

@@ -1,10 +1,14 @@
-//! Collections in little memory: figures of all, details of some.
+//! Collections in little memory: sums of all, figures of many, details of some.
 
 use super::collection::Collection;
 use super::reason::{GcKind, GcReason};
+use super::totals::GcSums;
 
-/// The figures of a collection that totals, findings and pages need of each one. The members are
-/// those of [`Collection`].
+/// Maximum number of collections of a process that have figures, if not all have details.
+const MAX_FIGURES: usize = 1 << 13;
+
+/// The figures of a collection that totals, findings and pages need. The members are those of
+/// [`Collection`].
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CollectionFigures {
     pub(crate) start_ns: i64,
@@ -46,22 +50,26 @@ impl From<&Collection> for CollectionFigures {
     }
 }
 
-/// Collections about which no more events will come, in the order of their starts.
-#[derive(Debug, Default)]
-pub(crate) struct SettledCollections {
-    pub(super) figures: Vec<CollectionFigures>,
-    /// Details of the first of every `step` collections.
-    pub(super) rows: Vec<Collection>,
-    pub(super) partial: Vec<Collection>,
+/// Rows of which every `step`-th one is kept.
+#[derive(Debug)]
+struct EverySo<R> {
+    rows: Vec<R>,
+    seen: usize,
     /// Binary logarithm of the step.
     step_log: u32,
 }
 
-impl SettledCollections {
-    /// Adds a collection. If there are more than `most` rows, every second one is left out.
-    pub(super) fn add(&mut self, row: Collection, most: usize) {
-        let place = self.figures.len();
-        self.figures.push(CollectionFigures::from(&row));
+impl<R> Default for EverySo<R> {
+    fn default() -> EverySo<R> {
+        EverySo { rows: Vec::new(), seen: 0, step_log: 0 }
+    }
+}
+
+impl<R> EverySo<R> {
+    /// Adds a row. If there are more than `most`, every second one is left out.
+    fn add(&mut self, row: R, most: usize) {
+        let place = self.seen;
+        self.seen = place.saturating_add(1);
         if most == 0 || place.trailing_zeros() < self.step_log {
             return;
         }
@@ -77,18 +85,51 @@ impl SettledCollections {
     }
 }
 
+/// Collections about which no more events will come, in the order of their starts.
+#[derive(Debug, Default)]
+pub(crate) struct SettledCollections {
+    figures: EverySo<CollectionFigures>,
+    rows: EverySo<Collection>,
+    pub(super) partial: Vec<Collection>,
+    /// The collection that was settled last.
+    last: Option<CollectionFigures>,
+}
+
+impl SettledCollections {
+    /// Adds a collection, of which at most `most` keep their details.
+    pub(super) fn add(&mut self, row: Collection, most: usize, sums: &mut GcSums) {
+        let figures = CollectionFigures::from(&row);
+        sums.add(&figures);
+        self.last = Some(figures.clone());
+        self.figures.add(figures, most.max(MAX_FIGURES));
+        self.rows.add(row, most);
+    }
+
+    /// Returns figures and details of the collections that have them. The last one has figures.
+    pub(super) fn into_rows(self) -> (Vec<CollectionFigures>, Vec<Collection>) {
+        let mut figures = self.figures.rows;
+        if self.figures.seen.saturating_sub(1).trailing_zeros() < self.figures.step_log {
+            figures.extend(self.last);
+        }
+        (figures, self.rows.rows)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn all_collections_have_figures_and_some_have_details() {
-        let mut settled = SettledCollections::default();
-        for start_ns in 0..1000 {
-            settled.add(Collection { start_ns, ..Collection::default() }, 100);
+    fn all_collections_are_in_the_sums_and_some_have_figures_and_details() {
+        let (mut settled, mut sums) = (SettledCollections::default(), GcSums::default());
+        for start_ns in 0..20_000 {
+            settled.add(Collection { start_ns, ..Collection::default() }, 100, &mut sums);
         }
-        assert_eq!(settled.figures.len(), 1000);
-        let starts: Vec<i64> = settled.rows.iter().map(|row| row.start_ns).collect();
-        assert_eq!(starts, (0..1000).step_by(16).collect::<Vec<_>>());
+        assert_eq!(sums.totals(0).incomplete, 20_000);
+        let (figures, rows) = settled.into_rows();
+        let starts: Vec<i64> = rows.iter().map(|row| row.start_ns).collect();
+        assert_eq!(starts, (0..20_000).step_by(256).collect::<Vec<_>>());
+        let starts: Vec<i64> = figures.iter().map(|row| row.start_ns).collect();
+        assert_eq!(starts, (0..20_000).step_by(4).chain([19_999]).collect::<Vec<_>>());
     }
 }

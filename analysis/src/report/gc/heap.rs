@@ -10,6 +10,7 @@
 use super::collection::Collection;
 use super::figures::SettledCollections;
 use super::reason::{GcKind, GcReason};
+use super::totals::GcSums;
 use crate::model::ThreadHandle;
 use crate::model::intervals::{Edge, Interval, Suspension, Suspensions, nanos_between};
 use crate::report::contract::Moment;
@@ -343,7 +344,7 @@ impl Heap {
 
     /// Settles collections about which no more events will come, if there are many. At most `most`
     /// keep their details.
-    pub(super) fn settle_rows(&mut self, most: usize) {
+    pub(super) fn settle_rows(&mut self, most: usize, sums: &mut GcSums) {
         if self.rows.len() < MAX_UNSETTLED {
             return;
         }
@@ -352,18 +353,18 @@ impl Heap {
         let due = [self.blocking, self.background, self.ended, ended];
         let due = due.into_iter().flatten().chain(claimed).min();
         let count = due.map_or(self.rows.len(), |due| due.saturating_sub(self.first));
-        self.settle_first(count, most);
+        self.settle_first(count, most, sums);
     }
 
     /// Returns the collections that the filter accepts.
-    pub(super) fn finish(mut self, most: usize) -> SettledCollections {
-        self.settle_first(self.rows.len(), most);
+    pub(super) fn finish(mut self, most: usize, sums: &mut GcSums) -> SettledCollections {
+        self.settle_first(self.rows.len(), most, sums);
         self.settled
     }
 
     /// Settles the first `count` collections. The bytes allocated between collections are computed
     /// only now, as the history of a collection may be reported after the next collection.
-    fn settle_first(&mut self, count: usize, most: usize) {
+    fn settle_first(&mut self, count: usize, most: usize, sums: &mut GcSums) {
         // What each collection started from, and what it left to the next ones.
         let mut bases: Vec<Option<u64>> = Vec::new();
         for place in 0..count {
@@ -394,7 +395,7 @@ impl Heap {
             match (row.is_selected, row.is_partial && self.has_suspensions) {
                 (false, _) => {}
                 (true, true) => self.settled.partial.push(row.collection),
-                (true, false) => self.settled.add(row.collection, most),
+                (true, false) => self.settled.add(row.collection, most, sums),
             }
         }
         self.first = end;

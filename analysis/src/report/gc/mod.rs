@@ -17,6 +17,8 @@ pub(crate) use heap::Heap;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::BTreeMap;
+pub(crate) use totals::CollectionCounts;
+use totals::GcSums;
 
 /// Computes a [`GcReport`].
 ///
@@ -27,11 +29,12 @@ pub struct Gc {
     heaps: BTreeMap<ProcessHandle, Heap>,
     /// Maximum number of rows of a process.
     most: usize,
+    sums: GcSums,
 }
 
 impl Default for Gc {
     fn default() -> Gc {
-        Gc { heaps: BTreeMap::new(), most: usize::MAX }
+        Gc { heaps: BTreeMap::new(), most: usize::MAX, sums: GcSums::default() }
     }
 }
 
@@ -39,6 +42,18 @@ impl Gc {
     /// Lists at most this many collections of a process, evenly spread. All are in the totals.
     pub(crate) fn at_most(self, most: usize) -> Gc {
         Gc { most, ..self }
+    }
+
+    /// Keeps the figures of collections until they are [taken](Gc::take_ended).
+    #[cfg(feature = "page")]
+    pub(crate) fn with_each(self) -> Gc {
+        Gc { sums: self.sums.with_each(), ..self }
+    }
+
+    /// Takes the collections about which no more events will come.
+    #[cfg(feature = "page")]
+    pub(crate) fn take_ended(&mut self) -> Vec<CollectionFigures> {
+        self.sums.take_ended()
     }
 }
 
@@ -57,9 +72,15 @@ pub struct GcReport {
     /// Collections in progress when the session started, whose pause is unknown. No other number
     /// includes them.
     pub partial: Vec<Collection>,
-    /// Figures of all collections, in the order of `collections`, which may have fewer.
+    /// Figures of collections, in the order of `collections`; of very many, evenly spread ones.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) figures: Vec<CollectionFigures>,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) counts: CollectionCounts,
+    /// Collections that had not been taken.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
+    pub(crate) ended: Vec<CollectionFigures>,
 }
 
 impl Report for Gc {
@@ -78,28 +99,31 @@ impl Report for Gc {
         let Some(row) = model.thread(moment.thread) else { return false };
         let heap = self.heaps.entry(row.process).or_default();
         let is_about = heap.event(event, moment);
-        heap.settle_rows(self.most);
+        heap.settle_rows(self.most, &mut self.sums);
         is_about
     }
 
-    fn finish(self, resolved: &Resolved<'_>) -> GcReport {
+    fn finish(mut self, resolved: &Resolved<'_>) -> GcReport {
         let (mut collections, mut partial, mut figures) = (Vec::new(), Vec::new(), Vec::new());
         let mut is_from_start = !self.heaps.is_empty();
         for (process, heap) in self.heaps {
             is_from_start &= heap.is_from_start();
             let id = resolved.model().process(process).and_then(|process| process.id);
-            let settled = heap.finish(self.most);
+            let mut settled = heap.finish(self.most, &mut self.sums);
             let with_id = |row| Collection { process_id: id, ..row };
-            collections.extend(settled.rows.into_iter().map(with_id));
-            partial.extend(settled.partial.into_iter().map(with_id));
-            figures.extend(settled.figures);
+            partial.extend(std::mem::take(&mut settled.partial).into_iter().map(with_id));
+            let (of_process, rows) = settled.into_rows();
+            collections.extend(rows.into_iter().map(with_id));
+            figures.extend(of_process);
         }
-        let mut totals = GcTotals::from_rows(&figures, resolved.model().selected_nanos());
+        let mut totals = self.sums.totals(resolved.model().selected_nanos());
         if is_from_start {
             // All that a heap held was allocated in the session, also after the last collection
             // began.
             totals.allocated_bytes = totals.allocated_bytes.max(totals.heap_peak_bytes);
         }
-        GcReport { schema: SCHEMA, totals, collections, partial, figures }
+        let counts = self.sums.counts();
+        let ended = self.sums.take_ended();
+        GcReport { schema: SCHEMA, totals, collections, partial, figures, counts, ended }
     }
 }

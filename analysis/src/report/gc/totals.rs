@@ -1,11 +1,19 @@
 //! Totals of all collections.
 
 use super::figures::CollectionFigures;
-use super::reason::GcKind;
+use super::reason::{GcKind, GcReason};
 use crate::document::percentile;
+use crate::report::counts::increase;
+use crate::report::distribution::Distribution;
 use std::collections::BTreeMap;
 
-/// Totals of all collections. Percentiles are nearest ranks.
+/// Maximum number of pauses whose percentiles are exact; of more they are within 0.4 %.
+const MAX_EXACT_PAUSES: usize = 1 << 16;
+/// Minimum percentage of surviving young objects that counts as too much.
+const MIN_SURVIVAL_PERCENT: f64 = 30.0;
+
+/// Totals of all collections. Percentiles are nearest ranks, exact for up to 65,536 collections, and
+/// within 0.4 % for more.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -64,67 +72,152 @@ pub struct GenerationTotals {
     pub promoted_bytes: u64,
 }
 
-fn sum(parts: impl Iterator<Item = u64>) -> u64 {
-    parts.fold(0, u64::saturating_add)
+/// Sums of collections, of which totals are made.
+#[derive(Debug, Default)]
+pub(super) struct GcSums {
+    /// Collections that have not been taken; `None` if nobody takes them.
+    ended: Option<Vec<CollectionFigures>>,
+    totals: GcTotals,
+    pauses: PauseRanks,
+    generations: BTreeMap<u32, (GenerationTotals, PauseRanks)>,
+    counts: CollectionCounts,
 }
 
-fn count(parts: impl Iterator<Item = bool>) -> u64 {
-    parts.filter(|part| *part).count() as u64
+/// Numbers of collections that findings tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct CollectionCounts {
+    pub(crate) all: u64,
+    /// Collections that large objects caused.
+    pub(crate) for_large: u64,
+    /// Collections of generation 0 or 1 that large objects caused.
+    pub(crate) for_large_young: u64,
+    /// Young collections in which too many objects survived, with the bytes that they copied.
+    pub(crate) copying: u64,
+    pub(crate) copied_bytes: u64,
+    /// Collections that came because there was no room, with a known size of the heap after them.
+    pub(crate) full: u64,
+    /// Collections that came because there was no room for a small object.
+    pub(crate) full_small: u64,
 }
 
-fn sorted_pauses<'r>(rows: impl Iterator<Item = &'r CollectionFigures>) -> Vec<u64> {
-    // A collection whose pause was lost has no rank.
-    let mut pauses: Vec<u64> = rows.filter(|row| row.has_pause).map(|row| row.pause_ns).collect();
-    pauses.sort_unstable();
-    pauses
+/// PauseRanks of collections.
+#[derive(Debug, Default)]
+struct PauseRanks {
+    few: Vec<u64>,
+    /// All pauses, if there are many.
+    many: Distribution,
+    sum: u64,
 }
 
-impl GcTotals {
-    pub(super) fn from_rows(rows: &[CollectionFigures], seen_ns: u64) -> GcTotals {
-        let pauses = sorted_pauses(rows.iter());
-        let pause_ns = sum(pauses.iter().copied());
-        let mut by_generation: BTreeMap<u32, Vec<&CollectionFigures>> = BTreeMap::new();
-        for row in rows {
-            by_generation.entry(row.generation).or_default().push(row);
+impl PauseRanks {
+    fn add(&mut self, nanos: u64) {
+        increase(&mut self.sum, nanos);
+        if self.many.count() == 0 && self.few.len() < MAX_EXACT_PAUSES {
+            return self.few.push(nanos);
         }
-        GcTotals {
-            count: count(rows.iter().map(|row| row.is_complete)),
-            pause_ns,
-            max_pause_ns: percentile(&pauses, 100),
-            p50_pause_ns: percentile(&pauses, 50),
-            p90_pause_ns: percentile(&pauses, 90),
-            p99_pause_ns: percentile(&pauses, 99),
-            seen_ns,
-            pause_percent: if seen_ns == 0 {
-                0.0
-            } else {
-                pause_ns as f64 * 100.0 / seen_ns as f64
-            },
-            allocated_bytes: sum(rows.iter().filter_map(|row| row.allocated_bytes)),
-            promoted_bytes: sum(rows.iter().filter_map(|row| row.promoted_bytes)),
-            heap_peak_bytes: rows.iter().filter_map(|row| row.heap_peak_bytes).max().unwrap_or(0),
-            compacting: count(rows.iter().map(|row| row.is_compacting)),
-            background: count(rows.iter().map(|row| row.kind == GcKind::Background)),
-            induced: count(rows.iter().map(|row| row.reason.is_induced())),
-            incomplete: count(rows.iter().map(|row| !row.is_complete)),
-            generations: by_generation
-                .into_iter()
-                .map(|(generation, rows)| GenerationTotals::from_rows(generation, &rows))
-                .collect(),
+        std::mem::take(&mut self.few).into_iter().for_each(|nanos| self.many.add(nanos));
+        self.many.add(nanos);
+    }
+
+    /// Returns the percentiles 50, 90, 99 and 100.
+    fn percentiles(&self) -> [u64; 4] {
+        if self.many.count() > 0 {
+            let spread = self.many.spread();
+            return [spread.p50_ns, spread.p90_ns, spread.p99_ns, spread.max_ns];
+        }
+        let mut sorted = self.few.clone();
+        sorted.sort_unstable();
+        [50, 90, 99, 100].map(|percent| percentile(&sorted, percent))
+    }
+}
+
+impl CollectionCounts {
+    #[cfg(test)]
+    pub(crate) fn from_figures(rows: &[CollectionFigures]) -> CollectionCounts {
+        let mut counts = CollectionCounts::default();
+        rows.iter().for_each(|row| counts.add(row));
+        counts
+    }
+
+    fn add(&mut self, row: &CollectionFigures) {
+        let once = |count: &mut u64, is_one: bool| increase(count, is_one.into());
+        let is_for_large = row.reason == GcReason::AllocLarge;
+        once(&mut self.all, true);
+        once(&mut self.for_large, is_for_large);
+        once(&mut self.for_large_young, is_for_large && row.generation < 2);
+        let is_small = row.reason == GcReason::OutOfSpaceSmall;
+        let is_full = is_small || row.reason == GcReason::OutOfSpaceLarge;
+        once(&mut self.full, is_full && row.heap_after_bytes.is_some());
+        once(&mut self.full_small, is_small);
+        let survived = row.survival_percent.is_some_and(|percent| percent >= MIN_SURVIVAL_PERCENT);
+        if let Some(bytes) = row.promoted_bytes.filter(|_| survived && row.generation < 2) {
+            increase(&mut self.copying, 1);
+            increase(&mut self.copied_bytes, bytes);
         }
     }
 }
 
-impl GenerationTotals {
-    fn from_rows(generation: u32, rows: &[&CollectionFigures]) -> GenerationTotals {
-        let pauses = sorted_pauses(rows.iter().copied());
-        GenerationTotals {
-            generation,
-            count: rows.len() as u64,
-            pause_ns: sum(pauses.iter().copied()),
-            p50_pause_ns: percentile(&pauses, 50),
-            max_pause_ns: percentile(&pauses, 100),
-            promoted_bytes: sum(rows.iter().filter_map(|row| row.promoted_bytes)),
+impl GcSums {
+    pub(super) fn add(&mut self, row: &CollectionFigures) {
+        self.counts.add(row);
+        self.ended.iter_mut().for_each(|ended| ended.push(row.clone()));
+        let totals = &mut self.totals;
+        let once = |count: &mut u64, is_one: bool| increase(count, is_one.into());
+        once(&mut totals.count, row.is_complete);
+        once(&mut totals.incomplete, !row.is_complete);
+        once(&mut totals.compacting, row.is_compacting);
+        once(&mut totals.background, row.kind == GcKind::Background);
+        once(&mut totals.induced, row.reason.is_induced());
+        increase(&mut totals.allocated_bytes, row.allocated_bytes.unwrap_or(0));
+        increase(&mut totals.promoted_bytes, row.promoted_bytes.unwrap_or(0));
+        totals.heap_peak_bytes = totals.heap_peak_bytes.max(row.heap_peak_bytes.unwrap_or(0));
+        let (of, pauses) = self.generations.entry(row.generation).or_default();
+        increase(&mut of.count, 1);
+        increase(&mut of.promoted_bytes, row.promoted_bytes.unwrap_or(0));
+        // A collection whose pause was lost has no rank.
+        if row.has_pause {
+            pauses.add(row.pause_ns);
+            self.pauses.add(row.pause_ns);
+        }
+    }
+
+    /// Keeps the figures of collections until they are taken.
+    #[cfg(feature = "page")]
+    pub(super) fn with_each(self) -> GcSums {
+        GcSums { ended: Some(Vec::new()), ..self }
+    }
+
+    /// Takes the collections that were added since the last call.
+    pub(super) fn take_ended(&mut self) -> Vec<CollectionFigures> {
+        self.ended.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    pub(super) fn counts(&self) -> CollectionCounts {
+        self.counts
+    }
+
+    pub(super) fn totals(&self, seen_ns: u64) -> GcTotals {
+        let pause_ns = self.pauses.sum;
+        let [p50_pause_ns, p90_pause_ns, p99_pause_ns, max_pause_ns] = self.pauses.percentiles();
+        let of_generation =
+            |(generation, (of, pauses)): (&u32, &(GenerationTotals, PauseRanks))| {
+                let [p50_pause_ns, _, _, max_pause_ns] = pauses.percentiles();
+                let (generation, pause_ns) = (*generation, pauses.sum);
+                GenerationTotals { generation, pause_ns, p50_pause_ns, max_pause_ns, ..*of }
+            };
+        GcTotals {
+            pause_ns,
+            max_pause_ns,
+            p50_pause_ns,
+            p90_pause_ns,
+            p99_pause_ns,
+            seen_ns,
+            pause_percent: match seen_ns {
+                0 => 0.0,
+                seen_ns => pause_ns as f64 * 100.0 / seen_ns as f64,
+            },
+            generations: self.generations.iter().map(of_generation).collect(),
+            ..self.totals.clone()
         }
     }
 }

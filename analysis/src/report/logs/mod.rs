@@ -269,6 +269,16 @@ impl Logs {
         std::mem::replace(&mut self.rows, rest)
     }
 
+    /// Takes the messages of which no further form can come, if there are many.
+    #[cfg(feature = "page")]
+    pub(crate) fn take_old(&mut self) -> Vec<LogRow> {
+        if self.rows.len() < 2 * MAX_WAITING {
+            return Vec::new();
+        }
+        let newest = self.rows.split_off(self.rows.len().saturating_sub(MAX_WAITING));
+        std::mem::replace(&mut self.rows, newest)
+    }
+
     /// Returns all messages, even the newest, whose exception would be a message of its own.
     pub(crate) fn take_all(&mut self) -> Vec<LogRow> {
         std::mem::take(&mut self.rows)
