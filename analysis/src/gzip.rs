@@ -6,10 +6,10 @@ use std::io::Write;
 
 /// Level of compression, for files that are written once and sent to others. The highest level takes
 /// twice as long for 0.1 to 5 % less.
-const LEVEL: Compression = Compression::new(6);
+pub(crate) const USUAL: u32 = 6;
 
 /// Returns an encoder that writes to `out`. Its header contains no date and no name, so equal content
 /// gives equal bytes.
-pub(crate) fn encoder<W: Write>(out: W) -> GzEncoder<W> {
-    GzEncoder::new(out, LEVEL)
+pub(crate) fn encoder<W: Write>(out: W, level: u32) -> GzEncoder<W> {
+    GzEncoder::new(out, Compression::new(level))
 }

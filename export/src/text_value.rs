@@ -13,7 +13,7 @@ use crate::long::{is_all_empty, missing};
 use crate::plain::float;
 use crate::shape::{Name, Names};
 use crate::units;
-use nettrace_parser::{Event, FieldValue, Unit, Utf16, Value};
+use nettrace_parser::{Event, FieldValue, Fields, Unit, Utf16, Value};
 use std::io::Write;
 
 /// Writes payloads as text.
@@ -31,7 +31,11 @@ impl TextValues {
 
     /// Appends all fields of the payload, and the bytes that belong to no field.
     pub fn write_payload(&self, out: &mut Vec<u8>, event: &Event<'_>, names: &Names) {
-        let mut fields = event.fields();
+        self.write_fields(out, event.fields(), names);
+    }
+
+    /// Appends all fields, and the bytes that belong to no field.
+    pub fn write_fields(&self, out: &mut Vec<u8>, mut fields: Fields<'_>, names: &Names) {
         let at = out.len();
         for name in names.iter() {
             let missing = missing(&fields);

@@ -278,6 +278,7 @@ function queueCounter(trace) {
 
 export const counterName = (row) => {
   const tags = Object.entries(row.tags || {})
+    .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([key, value]) => `${key}=${value}`)
     .join(', ');
   return `${row.display_name || row.name}${tags ? ` {${tags}}` : ''}`;

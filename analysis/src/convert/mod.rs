@@ -109,6 +109,12 @@ pub trait Convert: Send {
         false
     }
 
+    /// Notes that no sample, mark or event follows. Returns whether the converter is done: then
+    /// [`Convert::finish`] is not called, for which names of frames must be known.
+    fn is_done(&mut self) -> bool {
+        false
+    }
+
     /// Receives an event, regardless of the filter (unless [`Convert::takes_filtered_events`]),
     /// after `model` has been updated with it. `thread` is the thread that the event is
     /// about.

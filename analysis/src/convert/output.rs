@@ -39,7 +39,7 @@ impl<'o> Output<'o> {
     pub(crate) fn new(out: Box<dyn Write + Send + 'o>, is_gzip: bool) -> Output<'o> {
         #[cfg(feature = "gzip")]
         if is_gzip {
-            let out = gzip::encoder(out);
+            let out = gzip::encoder(out, gzip::USUAL);
             return Output(Inner::Gzip(Box::new(BufWriter::with_capacity(BUFFER_BYTES, out))));
         }
         #[cfg(not(feature = "gzip"))]

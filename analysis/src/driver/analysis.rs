@@ -374,7 +374,8 @@ impl<'c> Analysis<'c> {
         self.model.complete(self.cpu.period_nanos().filter(|_| has_samples), self.selected);
         self.measure();
         self.counters()?;
-        let converters = std::mem::take(&mut self.outputs.converters);
+        let mut converters = std::mem::take(&mut self.outputs.converters);
+        converters.retain_mut(|converter| !converter.is_done());
         if converters.is_empty() {
             return Ok(());
         }

@@ -32,7 +32,10 @@ impl ColumnPlace {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
     rows: BTreeMap<String, ColumnPlace>,
-    bytes: Vec<u8>,
+    /// Bytes of each column.
+    pieces: Vec<Vec<u8>>,
+    /// Number of bytes of all columns.
+    length: usize,
 }
 
 impl Columns {
@@ -58,39 +61,26 @@ impl Columns {
     }
 
     /// Adds raw bytes.
-    pub(crate) fn add_bytes(&mut self, name: impl Into<String>, values: &[u8]) {
-        let column = ColumnPlace {
-            at: self.bytes.len(),
-            bytes: values.len(),
-            count: values.len(),
-            steps: false,
-        };
-        self.bytes.extend_from_slice(values);
-        self.rows.insert(name.into(), column);
+    pub(crate) fn add_bytes(&mut self, name: impl Into<String>, values: Vec<u8>) {
+        let count = values.len();
+        self.place(name.into(), values, count, false);
     }
 
     fn column(&mut self, name: String, steps: bool, values: impl Iterator<Item = u64>) {
-        let at = self.bytes.len();
+        let mut bytes = Vec::new();
         let mut count = 0_usize;
         for value in values {
-            self.number(value);
+            add_number(&mut bytes, value);
             count = count.saturating_add(1);
         }
-        let bytes = self.bytes.len().saturating_sub(at);
-        self.rows.insert(name, ColumnPlace { at, bytes, count, steps });
+        self.place(name, bytes, count, steps);
     }
 
-    fn number(&mut self, value: u64) {
-        let mut rest = value;
-        loop {
-            let [low, ..] = rest.to_le_bytes();
-            rest >>= 7;
-            if rest == 0 {
-                self.bytes.push(low & 0x7f);
-                return;
-            }
-            self.bytes.push(low | 0x80);
-        }
+    fn place(&mut self, name: String, bytes: Vec<u8>, count: usize, steps: bool) {
+        let place = ColumnPlace { at: self.length, bytes: bytes.len(), count, steps };
+        self.length = self.length.saturating_add(bytes.len());
+        self.pieces.push(bytes);
+        self.rows.insert(name, place);
     }
 
     /// Returns the position of each column by its name.
@@ -98,9 +88,23 @@ impl Columns {
         &self.rows
     }
 
-    /// Returns the bytes of all columns.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// Returns the bytes of the columns, one after the other.
+    pub(crate) fn pieces(&self) -> &[Vec<u8>] {
+        &self.pieces
+    }
+}
+
+/// Adds a number, seven bits in a byte.
+fn add_number(bytes: &mut Vec<u8>, value: u64) {
+    let mut rest = value;
+    loop {
+        let [low, ..] = rest.to_le_bytes();
+        rest >>= 7;
+        if rest == 0 {
+            bytes.push(low & 0x7f);
+            return;
+        }
+        bytes.push(low | 0x80);
     }
 }
 
@@ -114,9 +118,10 @@ mod tests {
         columns.add("a", [0, 127, 128, u64::MAX]);
         columns.add_steps("b", [5, 3, i64::MIN]);
         assert_eq!(columns.rows["a"], ColumnPlace { at: 0, bytes: 14, count: 4, steps: false });
-        assert_eq!(columns.bytes()[..4], [0, 127, 0x80, 1]);
+        let bytes = columns.pieces().concat();
+        assert_eq!(bytes[..4], [0, 127, 0x80, 1]);
         let b = columns.rows["b"];
         assert_eq!((b.at, b.count, b.steps), (14, 3, true));
-        assert_eq!(columns.bytes()[14..16], [10, 3], "5 steps up, 2 down");
+        assert_eq!(bytes[14..16], [10, 3], "5 steps up, 2 down");
     }
 }

@@ -9,10 +9,8 @@
 
 mod base64;
 mod columns;
-mod sorted_json;
 
 pub(crate) use columns::{ColumnPlace, Columns};
-pub(crate) use sorted_json::sorted_json;
 
 use crate::gzip;
 use base64::Base64;
@@ -21,6 +19,8 @@ use std::io::{self, Write};
 /// The page without its data, with [`DATA_HERE`] in their place.
 const SHELL: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
 const DATA_HERE: &str = "@@DATA@@";
+/// Level of compression. The usual one packs into 2.5 % less, and takes a quarter more instructions.
+const LEVEL: u32 = 4;
 
 /// Writes the file with a document and its numbers. The parts of the document's JSON are written one
 /// after the other.
@@ -33,12 +33,14 @@ pub(crate) fn write_html(
     let length = u32::try_from(length).map_err(io::Error::other)?;
     let (before, after) = SHELL.split_once(DATA_HERE).unwrap_or((SHELL, ""));
     out.write_all(before.as_bytes())?;
-    let mut packed = gzip::encoder(Base64::new(&mut *out));
+    let mut packed = gzip::encoder(Base64::new(&mut *out), LEVEL);
     packed.write_all(&length.to_le_bytes())?;
     for part in document {
         packed.write_all(part)?;
     }
-    packed.write_all(numbers.bytes())?;
+    for column in numbers.pieces() {
+        packed.write_all(column)?;
+    }
     packed.finish()?.finish()?;
     out.write_all(after.as_bytes())
 }

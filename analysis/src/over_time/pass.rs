@@ -62,8 +62,13 @@ impl<T: Gathers> Convert for Gather<T> {
         Ok(())
     }
 
+    fn is_done(&mut self) -> bool {
+        let gathered = std::mem::take(&mut self.gathered);
+        *self.done.lock().unwrap_or_else(PoisonError::into_inner) = gathered;
+        true
+    }
+
     fn finish(self: Box<Self>, _: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
-        *self.done.lock().unwrap_or_else(PoisonError::into_inner) = self.gathered;
         Ok(())
     }
 }

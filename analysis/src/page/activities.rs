@@ -5,7 +5,6 @@ use super::Page;
 use super::sums::Sums;
 use crate::model::{Mode, Resolved};
 use crate::report::{Lasted, Occurrence};
-use crate::sorted::SortFew;
 use std::cmp::Reverse;
 
 /// Maximum number of rows.
@@ -37,8 +36,9 @@ impl PageActivities {
         }
         self.rows.push(ended);
         if self.rows.len() > MAX_ROWS {
-            self.rows.sort_few_by_key(|row| Reverse(length(row)));
-            let others = self.rows.split_off(MAX_ROWS / 2);
+            let most = MAX_ROWS / 2;
+            self.rows.select_nth_unstable_by_key(most, |row| Reverse(length(row)));
+            let others = self.rows.split_off(most);
             self.least_nanos = others.first().map_or(0, |row| length(row).saturating_add(1));
             others.into_iter().for_each(|row| self.leave_out(row));
         }

@@ -7,7 +7,7 @@ use crate::fact::thinned::{PagePart, Thinning};
 use crate::report::{CollectionFigures, Gc, GcReport, Report};
 
 /// Maximum number of sums by generation and time.
-const MAX_SUMS: usize = 1 << 14;
+const MAX_SUMS: usize = 1 << 13;
 
 /// Sums of all collections by generation, and by what is missing: 0 if nothing is, 1 if the start or
 /// the end is, 2 if the pause is. All have the same bins.

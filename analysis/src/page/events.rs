@@ -19,16 +19,20 @@ const MAX_ROWS: usize = 50_000;
 /// Maximum number of payload bytes on the page of a larger trace. It is smaller because events from
 /// all over a trace compress worse than neighbours.
 const MAX_BYTES: usize = 4 << 20;
-/// Maximum number of bytes of one payload.
-const MAX_PAYLOAD_BYTES: usize = 300;
+/// Maximum number of bytes of the text of one payload.
+const MAX_TEXT_BYTES: usize = 300;
+/// Maximum number of bytes of a payload that is kept. Longer ones become text at once.
+const MAX_PAYLOAD_BYTES: usize = 1024;
+/// In place of a shape: the payload is text.
+const IS_TEXT: u32 = u32::MAX;
 /// Maximum number of sums of events that are not kept.
-const MAX_SUMS: usize = 1 << 17;
+const MAX_SUMS: usize = 3 << 15;
 
 pub(super) struct PageEvents {
     types: EventTypes,
     values: TextValues,
     rows: Vec<EventRow>,
-    /// Texts of payloads, one after the other.
+    /// Payloads, one after the other. Those that stay become text at the end.
     payloads: Vec<u8>,
     scratch: Vec<u8>,
     is_thinned: bool,
@@ -47,8 +51,11 @@ struct EventRow {
     stack: StackHandle,
     /// Number of the event among events of its type, from 0.
     number: u64,
-    /// End of the event's text in `payloads`.
-    end: usize,
+    /// End of the event's bytes in `payloads`.
+    end: u32,
+    /// Place of the payload's shape; [`IS_TEXT`] if the bytes are text.
+    shape: u32,
+    pointer_size: u8,
 }
 
 #[derive(Clone, Copy)]
@@ -93,30 +100,66 @@ impl PageEvents {
             self.others.add(nanos, [kind, thread], 0);
             return;
         }
-        self.scratch.clear();
-        if let Some(names) = self.types.names(place) {
-            self.values.write_payload(&mut self.scratch, event, names);
-        }
-        let text = String::from_utf8_lossy(&self.scratch);
-        let end =
-            (0..=MAX_PAYLOAD_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
-        let shown = end.and_then(|end| text.get(..end)).unwrap_or_default();
         let begin = self.payloads.len();
-        self.payloads.extend_from_slice(shown.as_bytes());
-        if shown.len() < text.len() {
-            self.payloads.extend_from_slice("…".as_bytes());
-        }
+        let (payload, pointer_size) = (event.payload(), event.session().pointer_size);
+        let shape = match u32::try_from(place.shape) {
+            Ok(shape) if payload.len() <= MAX_PAYLOAD_BYTES => {
+                self.payloads.extend_from_slice(payload);
+                shape
+            }
+            _ => {
+                self.scratch.clear();
+                if let Some(names) = self.types.names(place) {
+                    self.values.write_payload(&mut self.scratch, event, names);
+                }
+                add_text(&mut self.payloads, &self.scratch);
+                IS_TEXT
+            }
+        };
         let end = self.payloads.len();
         kept.rows = kept.rows.saturating_add(1);
         kept.bytes = kept.bytes.saturating_add(end.saturating_sub(begin));
         let stack = model.recorded_stack_of(event, moment.thread);
-        self.rows.push(EventRow { nanos, thread, kind, stack, number, end });
+        let end = u32::try_from(end).unwrap_or(u32::MAX);
+        self.rows.push(EventRow { nanos, thread, kind, stack, number, end, shape, pointer_size });
+        self.thin_out_if_full();
+    }
+
+    fn thin_out_if_full(&mut self) {
         let (rows, bytes) = match self.is_thinned {
             true => (MAX_ROWS, MAX_BYTES),
             false => (MAX_WHOLE_ROWS, MAX_WHOLE_BYTES),
         };
         if self.rows.len() > rows || self.payloads.len() > bytes {
             self.thin_out();
+        }
+    }
+
+    /// Makes texts of the payloads.
+    fn make_texts(&mut self) {
+        let payloads = std::mem::take(&mut self.payloads);
+        self.kept.iter_mut().for_each(|kept| kept.bytes = 0);
+        let mut begin = 0_usize;
+        for row in &mut self.rows {
+            let end = row.end as usize;
+            let payload = payloads.get(begin..end).unwrap_or_default();
+            begin = end;
+            let before = self.payloads.len();
+            let shape = self.types.shapes().get(row.shape as usize);
+            if row.shape == IS_TEXT {
+                self.payloads.extend_from_slice(payload);
+            } else if let Some(shape) = shape {
+                self.scratch.clear();
+                let fields = shape.schema.fields(payload, row.pointer_size);
+                self.values.write_fields(&mut self.scratch, fields, &shape.names);
+                add_text(&mut self.payloads, &self.scratch);
+            }
+            row.shape = IS_TEXT;
+            row.end = u32::try_from(self.payloads.len()).unwrap_or(u32::MAX);
+            if let Some(kept) = self.kept.get_mut(row.kind as usize) {
+                let bytes = self.payloads.len().saturating_sub(before);
+                kept.bytes = kept.bytes.saturating_add(bytes);
+            }
         }
     }
 
@@ -143,38 +186,41 @@ impl PageEvents {
         for kept in &mut self.kept {
             (kept.rows, kept.bytes) = (0, 0);
         }
-        let payloads = std::mem::take(&mut self.payloads);
-        let mut begin = 0;
-        let PageEvents { rows, kept, others, payloads: left, .. } = self;
+        let (mut begin, mut left) = (0_usize, 0_usize);
+        let PageEvents { rows, kept, others, payloads, .. } = self;
         rows.retain_mut(|row| {
-            let text = payloads.get(begin..row.end).unwrap_or_default();
-            begin = row.end;
-            let kept = usize::try_from(row.kind).ok().and_then(|kind| kept.get_mut(kind));
-            let Some(kept) = kept.filter(|kept| row.number.is_multiple_of(kept.step)) else {
+            let end = (row.end as usize).min(payloads.len());
+            let bytes = begin..end;
+            begin = end;
+            let Some(kept) = kept.get_mut(row.kind as usize) else { return false };
+            if !row.number.is_multiple_of(kept.step) {
                 others.add(row.nanos, [row.kind, row.thread], 0);
                 return false;
-            };
-            left.extend_from_slice(text);
-            row.end = left.len();
+            }
+            let length = bytes.len();
+            payloads.copy_within(bytes, left);
+            left = left.saturating_add(length);
+            row.end = u32::try_from(left).unwrap_or(u32::MAX);
             kept.rows = kept.rows.saturating_add(1);
-            kept.bytes = kept.bytes.saturating_add(text.len());
+            kept.bytes = kept.bytes.saturating_add(length);
             true
         });
+        payloads.truncate(left);
+        payloads.shrink_to(MAX_BYTES.saturating_mul(2));
         // Never again are there as many.
         rows.shrink_to(MAX_ROWS.saturating_add(1));
     }
 
     /// Writes the events. Returns the stack of each.
-    pub(super) fn finish(self, page: &mut Page) -> Vec<StackHandle> {
+    pub(super) fn finish(mut self, page: &mut Page) -> Vec<StackHandle> {
+        self.make_texts();
+        self.thin_out_if_full();
         let columns = &mut page.columns;
         columns.add_steps("events.t", self.rows.iter().map(|row| row.nanos));
         columns.add("events.thread", self.rows.iter().map(|row| u64::from(row.thread)));
         columns.add("events.type", self.rows.iter().map(|row| u64::from(row.kind)));
-        columns.add_steps(
-            "events.end",
-            self.rows.iter().map(|row| i64::try_from(row.end).unwrap_or(i64::MAX)),
-        );
-        columns.add_bytes("events.payload", &self.payloads);
+        columns.add_steps("events.end", self.rows.iter().map(|row| i64::from(row.end)));
+        columns.add_bytes("events.payload", self.payloads);
         let types: Vec<_> = self
             .types
             .rows()
@@ -189,5 +235,16 @@ impl PageEvents {
         }
         page.events = json!({ "all": self.count, "types": types });
         self.rows.into_iter().map(|row| row.stack).collect()
+    }
+}
+
+/// Adds the text of a payload, as far as there is room for it.
+fn add_text(payloads: &mut Vec<u8>, text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    let end = (0..=MAX_TEXT_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    let shown = end.and_then(|end| text.get(..end)).unwrap_or_default();
+    payloads.extend_from_slice(shown.as_bytes());
+    if shown.len() < text.len() {
+        payloads.extend_from_slice("…".as_bytes());
     }
 }

@@ -9,9 +9,10 @@ use crate::model::{Model, StackHandle, Texts};
 use crate::report::{Moment, group_of};
 use crate::words::page::MANY_MORE;
 use nettrace_parser::Event;
-use nettrace_parser::view;
-use nettrace_parser::view::View;
+use nettrace_parser::view::{self, KnownProvider, View};
 
+/// The event `Exception/Start` of the runtime.
+const THROWN: u32 = 80;
 /// Maximum number of exceptions with a row of their own.
 const MAX_ROWS: usize = 50_000;
 /// Maximum number of sums of exceptions without a row.
@@ -82,6 +83,10 @@ impl LimitedTexts {
 }
 
 impl PageExceptions {
+    pub(super) fn wants(event: &Event<'_>) -> bool {
+        event.id() == THROWN && event.known_provider() == KnownProvider::Runtime
+    }
+
     pub(super) fn add(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let Some(thrown) = view::Exception::from_event(event) else { return };
         let stack = model.stack_of(event, moment.thread);

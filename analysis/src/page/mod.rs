@@ -25,7 +25,7 @@ use crate::driver::AnalysisOptions;
 use crate::fact::Fact;
 use crate::fact::thinned::Thinned;
 use crate::findings::SummaryReport;
-use crate::html::{ColumnPlace, Columns, sorted_json, write_html};
+use crate::html::{ColumnPlace, Columns, write_html};
 use crate::model::{Coverage, Kind, Model, NamesAdvice};
 use crate::over_time::gathering_pass;
 use crate::report::{OutcomeReport, ReportPass, Reports};
@@ -206,7 +206,7 @@ impl Page {
     /// Adds the document of a report.
     fn add(&mut self, name: &'static str, document: &impl Serialize) {
         // A report's keys are names, so this cannot fail.
-        let document = sorted_json(document).unwrap_or_else(|_| b"null".to_vec());
+        let document = serde_json::to_vec(document).unwrap_or_else(|_| b"null".to_vec());
         self.reports.insert(name, document);
     }
 

@@ -27,8 +27,8 @@ use crate::numbering::Numbering;
 use crate::over_time::{self, Forgotten};
 use crate::report::{
     Activities, Alloc, AssemblyRow, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
-    Moment, Report, ReportInput, Reports, Resolving, Sql, TaskTime, Tasks, ThreadPool, Threads,
-    TopNOptions, Waits,
+    Moment, Report, ReportInput, Reports, Resolving, Sql, TaskTime, Tasks, ThreadPool, TopNOptions,
+    Waits,
 };
 use nettrace_parser::Event;
 use serde::Serialize;
@@ -39,13 +39,13 @@ use std::sync::Arc;
 /// Maximum number of rows of a report's list with one row for each occurrence.
 const MAX_ROWS: usize = 20_000;
 /// Maximum number of collections with all their details, which take 2 KB each.
-const MAX_COLLECTIONS: usize = 4_000;
+const MAX_COLLECTIONS: usize = 2_000;
 /// Maximum number of points of all counters together.
 const MAX_POINTS: usize = 1 << 16;
 /// Maximum number of slowest activities.
 const SLOWEST: usize = 1000;
-/// Maximum number of times in which threads worked for requests.
-const MAX_REQUEST_SPANS: usize = 1 << 19;
+/// Maximum number of times in which threads worked for requests, which take 32 bytes each.
+const MAX_REQUEST_SPANS: usize = 1 << 17;
 /// Maximum number of stacks of a type, lock or place.
 const STACKS: usize = 30;
 
@@ -126,6 +126,8 @@ impl PageReports {
 pub(super) struct PageInterest {
     overview: Option<OverviewInterest>,
     loader: bool,
+    thrown: bool,
+    triggers: bool,
 }
 
 impl Reports for PageReports {
@@ -139,7 +141,12 @@ impl Reports for PageReports {
     fn interest(&self, event: &Event<'_>) -> Option<PageInterest> {
         let overview = self.overview.interest(event);
         // No finding needs the report on assemblies, so the overview does not have it.
-        Some(PageInterest { overview, loader: self.loader.wants(event) })
+        Some(PageInterest {
+            overview,
+            loader: self.loader.wants(event),
+            thrown: PageExceptions::wants(event),
+            triggers: PageTriggers::wants(event),
+        })
     }
 
     fn observe(
@@ -157,8 +164,12 @@ impl Reports for PageReports {
             self.loader.event(event, moment, model);
         }
         if moment.is_selected {
-            self.thrown.add(event, moment, model);
-            self.triggers.add(event, moment, model);
+            if interest.thrown {
+                self.thrown.add(event, moment, model);
+            }
+            if interest.triggers {
+                self.triggers.add(event, moment, model);
+            }
             self.events.add(event, moment, model);
         }
         0
@@ -167,7 +178,6 @@ impl Reports for PageReports {
     fn outputs(mut self, resolving: &mut Resolving<'_>) -> Page {
         let mut page = Page::default();
         page.add_report(TopNOptions::default(), resolving);
-        page.add_report(Threads, resolving);
         let mut loader = self.loader.finish(resolving.for_report::<Loader>());
         let resolved = resolving.for_report::<Summary>();
         let mut reports = self.overview.finish(resolved);
@@ -220,7 +230,6 @@ impl Page {
         if let Some(http) = &mut http {
             http.add_sql(&reports.sql.all_requests);
         }
-        self.add(Alloc::NAME, &reports.alloc);
         self.add(Exceptions::NAME, &reports.exceptions);
         self.add(Contention::NAME, &reports.contention);
         self.add(Waits::NAME, &reports.waits);

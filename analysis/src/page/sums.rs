@@ -29,9 +29,9 @@ struct Sum {
     /// Time of the first occurrence.
     first_nanos: i64,
     last_nanos: i64,
-    count: u64,
     total: u64,
     max: u64,
+    count: u32,
     /// Number of the key.
     key: u32,
 }
@@ -93,7 +93,8 @@ impl<const N: usize> Sums<N> {
         let Some(row) = self.rows.get_mut(*last) else { return false };
         let bin_nanos = self.bin_nanos;
         let bin = |sum: &Sum| sum.first_nanos.div_euclid(bin_nanos);
-        let is_same = bin_nanos == i64::MAX || bin(row) == bin(sum);
+        let is_same = (bin_nanos == i64::MAX || bin(row) == bin(sum))
+            && row.count.checked_add(sum.count).is_some();
         if is_same {
             row.merge(sum);
         }
@@ -121,7 +122,8 @@ impl<const N: usize> Sums<N> {
 
     /// Merges the rows of each bin and key.
     fn add_up(&mut self) {
-        self.rows.sort_by_key(|sum| sum.first_nanos);
+        // Not a stable sort, which would take memory for as many rows again: merging has no order.
+        self.rows.sort_unstable_by_key(|sum| (sum.first_nanos, sum.key));
         self.keys.iter_mut().for_each(|(_, last)| *last = usize::MAX);
         let rows = self.rows.len();
         let mut kept = 0_usize;
@@ -144,7 +146,7 @@ impl<const N: usize> Sums<N> {
     /// Returns the number of occurrences that found room.
     #[cfg(test)]
     pub(super) fn count(&self) -> u64 {
-        self.rows.iter().map(|sum| sum.count).sum()
+        self.rows.iter().map(|sum| u64::from(sum.count)).sum()
     }
 
     /// Returns the length of bins, if times are not exact.
@@ -201,7 +203,7 @@ impl<const N: usize> Sums<N> {
                 rows.iter().map(|sum| u64::from(key_of(sum).get(at).copied().unwrap_or(0)));
             columns.add(format!("{name}.{word}"), values);
         }
-        columns.add(format!("{name}.count"), rows.iter().map(|sum| sum.count));
+        columns.add(format!("{name}.count"), rows.iter().map(|sum| sum.count.into()));
         if has_sizes {
             columns.add(format!("{name}.total"), rows.iter().map(|sum| sum.total));
             columns.add(format!("{name}.max"), rows.iter().map(|sum| sum.max));
@@ -226,7 +228,7 @@ mod tests {
         let bin = sums.bin_nanos;
         let first = sums.rows.iter().filter(|sum| sum.first_nanos < bin);
         let wanted = (bin + 99_999) / 100_000;
-        assert_eq!(first.map(|sum| sum.count).sum::<u64>(), wanted.cast_unsigned());
+        assert_eq!(i64::from(first.map(|sum| sum.count).sum::<u32>()), wanted);
         assert_eq!(sums.left_out, 0);
     }
 
@@ -248,7 +250,8 @@ mod tests {
         let mut columns = Columns::default();
         assert!(sums.write("sums", ["key"], false, &mut columns).is_some());
         // Two times, how long each lasts, two keys, two counts.
-        assert_eq!(columns.bytes()[columns.bytes().len() - 6..], [0, 0, 7, 7, 4, 4]);
+        let bytes = columns.pieces().concat();
+        assert_eq!(bytes[bytes.len() - 6..], [0, 0, 7, 7, 4, 4]);
     }
 
     #[test]

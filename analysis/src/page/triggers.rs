@@ -22,10 +22,11 @@ pub(super) struct PageTriggers {
 }
 
 impl PageTriggers {
+    pub(super) fn wants(event: &Event<'_>) -> bool {
+        event.id() == TRIGGERED && event.known_provider() == KnownProvider::Runtime
+    }
+
     pub(super) fn add(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        if event.id() != TRIGGERED || event.known_provider() != KnownProvider::Runtime {
-            return;
-        }
         if self.rows.len() < MAX_ROWS {
             self.rows.push((moment.nanos, model.recorded_stack_of(event, moment.thread)));
         } else {

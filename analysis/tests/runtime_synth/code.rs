@@ -7,7 +7,7 @@ use nettrace_analysis::report::{
 };
 use nettrace_testdata::synth::Value;
 
-fn jitting(method: u64, il: u32, name: &str) -> Vec<Value> {
+pub(crate) fn jitting(method: u64, il: u32, name: &str) -> Vec<Value> {
     vec![
         Value::U64(method),
         Value::U64(5),
@@ -20,15 +20,15 @@ fn jitting(method: u64, il: u32, name: &str) -> Vec<Value> {
     ]
 }
 
-fn loaded(method: u64, size: u32, flags: u32, name: &str) -> Vec<Value> {
+pub(crate) fn loaded(method: u64, size: u32, flags: u32, name: &str) -> Vec<Value> {
     let mut values = vec![Value::U64(method), Value::U64(5), Value::U64(0x1000 * method)];
     values.extend([size, 1, flags].map(Value::U32));
     values.extend([text("N.T"), text(name), text("void  (int32)"), Value::U16(0)]);
     values
 }
 
-const JITTED: u32 = 8;
-const TIER1: u32 = 4 << 7;
+pub(crate) const JITTED: u32 = 8;
+pub(crate) const TIER1: u32 = 4 << 7;
 const R2R_REJECTED: u32 = 0x40;
 
 #[test]

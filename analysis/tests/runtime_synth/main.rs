@@ -6,6 +6,7 @@ mod code;
 #[path = "../common/mod.rs"]
 mod common;
 mod gc;
+mod page;
 mod script;
 
 use nettrace_analysis::Filter;

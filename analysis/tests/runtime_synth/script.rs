@@ -42,7 +42,7 @@ pub(crate) const SAMPLED: usize = TYPES.len();
 pub(crate) const BIND_STARTS: usize = TYPES.len() + 1;
 pub(crate) const BIND_STOPS: usize = TYPES.len() + 2;
 
-fn bytes_of(steps: Vec<Step>) -> Vec<u8> {
+pub(crate) fn bytes_of(steps: Vec<Step>) -> Vec<u8> {
     let mut session = Session::new(Version::V4);
     session.trace.tick_frequency = 1_000_000_000;
     session.types = TYPES.iter().map(|(id, version)| native(RUNTIME, *id, *version)).collect();

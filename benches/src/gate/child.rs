@@ -167,6 +167,28 @@ impl Child {
         Ok(child)
     }
 
+    /// Runs the work of the command, and measures the memory that it holds until it ends.
+    ///
+    /// # Errors
+    /// If the work is none of the command, or fails.
+    pub fn peak_of_command(file: &Path, work: &str) -> io::Result<u64> {
+        let arguments = arguments_of(work).ok_or_else(|| io::Error::other("no such command"))?;
+        let mut command = Command::new(command()?);
+        command.arg("--quiet").args(arguments).arg(file).stdout(Stdio::null());
+        let (mut child, mut peak) = (command.spawn()?, 0);
+        let status = loop {
+            if let Some(status) = child.try_wait()? {
+                break status;
+            }
+            peak = peak.max(memory::peak_bytes_of(child.id()).unwrap_or(0));
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        };
+        match status.success() {
+            true => Ok(peak),
+            false => Err(io::Error::other(format!("{work} failed: {status}"))),
+        }
+    }
+
     fn run_by(
         mut command: Command,
         file: &Path,

@@ -183,6 +183,12 @@ const ALLOCATIONS: [(&str, Case, f64); 12] = [
     ("text", Case::Web, 0.005),
 ];
 
+/// Maximum memory of the page of a trace of [`PAGE_BYTES`], in MiB: what a page may take, however
+/// long its trace is.
+const PAGE_MIB: f64 = 96.0;
+/// Length of the traces whose pages are measured, in bytes. All that grows has reached its bound.
+const PAGE_BYTES: u64 = 400_000_000;
+
 /// Number of passes that run under callgrind at the same time. Their counts do not influence each
 /// other.
 const PASSES_AT_ONCE: usize = 2;
@@ -199,10 +205,11 @@ pub fn run(folder: &Path, report: &mut GateReport) -> io::Result<()> {
         report.skip("instructions per event", "valgrind is not there");
     }
     allocations(folder, report)?;
+    pages(folder, report)?;
     memory(folder, report)
 }
 
-/// Measures the instructions of reading, of NDJSON and of reports alone.
+/// Measures the instructions of reading, of NDJSON and of reports alone, and the memory of pages.
 ///
 /// # Errors
 /// When there is no valgrind, or a pass under it fails.
@@ -210,7 +217,20 @@ pub fn counts(folder: &Path, report: &mut GateReport) -> io::Result<()> {
     if !child::has_callgrind() {
         return Err(io::Error::other("valgrind is not installed"));
     }
-    instructions(&[READING.as_slice(), &REPORTS].concat(), folder, report)
+    instructions(&[READING.as_slice(), &REPORTS].concat(), folder, report)?;
+    pages(folder, report)
+}
+
+/// Measures the memory that the command takes for the pages of long traces.
+fn pages(folder: &Path, report: &mut GateReport) -> io::Result<()> {
+    for case in [Case::Web, Case::Net10] {
+        let file = case.file(folder, PAGE_BYTES)?;
+        let peak = Child::peak_of_command(&file, "page")? as f64 / (1 << 20) as f64;
+        let what = format!("memory, page, {}", case.name());
+        report.add(&what, Limit::AtMost(PAGE_MIB), None, peak, "MiB");
+        std::fs::remove_file(file)?;
+    }
+    Ok(())
 }
 
 /// Measures each work of the rows once, and reports each row as soon as its works are measured.
