@@ -73,10 +73,9 @@ impl Program {
 fn built(platform: &Platform) -> io::Result<PathBuf> {
     let mut build = cargo();
     build
-        .args(["build", "--release", "--locked", "--package", "nettrace-cli", "--target"])
-        .arg(platform.target)
+        .args(["rustc", "--release", "--locked", "--package", "nettrace-cli", "--bin", "nettrace"])
+        .args(["--target", platform.target, "--", "-C", "strip=symbols"])
         .env("CARGO_INCREMENTAL", "0")
-        .env("CARGO_PROFILE_RELEASE_STRIP", "symbols")
         .current_dir(top());
     // A Linux without glibc runs it, and a Windows without the C++ runtime.
     if platform.is_linux() || platform.target.ends_with("-msvc") {
