@@ -46,6 +46,24 @@ fn a_trace_is_the_same_as_a_file_by_pipe_and_compressed_whatever_its_name() {
     }
 }
 
+/// A system of 32 bits cannot map such a file.
+#[cfg(unix)]
+#[test]
+fn a_file_of_more_than_4_gib_is_read_wherever_it_cannot_be_mapped() {
+    for bytes in [tiny_v4(), synth::tiny_v6().into_bytes()] {
+        let path = file("large.nettrace", &bytes);
+        let large = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        // Bytes that nobody has written take no place.
+        large.set_len(5 << 30).unwrap();
+        let [mapped, read] =
+            [&["stats", "--json", &path][..], &["stats", "--json", "--no-mmap", &path]]
+                .map(nettrace);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!((mapped.code, mapped.text()), (Some(0), read.text()));
+        assert!(!mapped.json()["types"].list().is_empty(), "{}", mapped.text());
+    }
+}
+
 #[test]
 fn packed_parts_that_follow_each_other_are_one_trace() {
     let bytes = tiny_v4();

@@ -33,13 +33,18 @@ impl Generated {
     /// Adds a block of a version 6 stream or an object, and returns where its content
     /// begins.
     pub(crate) fn part(&mut self, version: Version, kind: PartKind, content: Content) -> u64 {
-        let position = self.length as usize;
+        let (before, position) = (self.length, self.aligned());
         let (bytes, part) = match kind.block_kind().filter(|_| version == Version::V6) {
             Some(kind) => Block::new(kind, content).encode(position),
             None => Object::new(version, kind.object_name().unwrap(), content).encode(position),
         };
         self.append(bytes);
-        part.content.start as u64
+        before + (part.content.start - position) as u64
+    }
+
+    /// Returns a position that is aligned as the stream's end is, and fits a usize of 32 bits.
+    pub(crate) fn aligned(&self) -> usize {
+        (self.length % 4096) as usize
     }
 }
 
@@ -81,7 +86,7 @@ pub(crate) fn large_blocks(stream: &mut Generated, version: Version) -> u32 {
     let mut number = 1;
     while stream.length <= u64::from(u32::MAX) {
         number += 1;
-        let position = stream.length as usize;
+        let position = stream.aligned();
         if version == Version::V6 {
             let block = Block { size: Some(FILLER as u32), ..Block::new(0x7f, Content::default()) };
             stream.append(block.encode(position).0);

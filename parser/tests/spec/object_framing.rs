@@ -530,7 +530,7 @@ fn t031_positions_above_4_gib_are_right() {
         // at the right residue of the position.
         if version == Version::V4 {
             let other = Object::new(version, "Other", Content::raw([0]));
-            stream.append(other.encode(stream.length as usize).0);
+            stream.append(other.encode(stream.aligned()).0);
         }
         let stacks = StackBlock::new(1, 8, &[[0x42]]).content();
         stream.part(version, PartKind::Stack, stacks);
