@@ -22,6 +22,7 @@ mod identifier;
 pub mod info;
 pub mod live;
 pub mod model;
+mod number_field;
 mod numbering;
 #[cfg(feature = "page")]
 mod over_time;

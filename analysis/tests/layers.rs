@@ -5,7 +5,17 @@ use std::path::Path;
 
 /// Layers, lowest first. A module imports only modules of lower layers, and none of its own.
 const ORDER: &[&[&str]] = &[
-    &["by_type", "bytes", "document", "gzip", "hash", "identifier", "recording", "sorted"],
+    &[
+        "by_type",
+        "bytes",
+        "document",
+        "gzip",
+        "hash",
+        "identifier",
+        "number_field",
+        "recording",
+        "sorted",
+    ],
     &[
         "html",
         "model::demangle",

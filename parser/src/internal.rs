@@ -1,5 +1,6 @@
 //! Items for the other crates of this project: filters for events before they are put in time
-//! order (`nettrace-analysis`), names of fields (`nettrace-export`), and numbers from bytes.
+//! order (`nettrace-analysis`), names of fields (`nettrace-export`), numbers from bytes, and numbers in
+//! payloads.
 //!
 //! **Do not depend on this module.** It may change without a changelog entry, although
 //! releases that Cargo considers compatible keep it, so that a published `nettrace-analysis`
@@ -8,4 +9,4 @@
 
 pub use crate::bytes::{Number, first, numbers, take_first};
 pub use crate::order::{Candidate, FilteredEvents, PendingFilter, Watermark};
-pub use crate::payload::{FieldPath, distinct_names};
+pub use crate::payload::{FieldPath, NumberPlace, distinct_names};

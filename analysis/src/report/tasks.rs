@@ -19,9 +19,11 @@ use super::each_task::{EachTask, SCHEDULED_BY, TaskName, TaskPlace, TaskTime};
 use super::occurrence::Occurrence;
 use super::stack_rows::{ShownFrames, StackRow, below, is_of_task_library, stack_rows};
 use super::task_waits::{OpenTaskWait, TaskKey, TaskWaitPlace, TaskWaitRow, TaskWaits};
+use crate::by_type::ByType;
 use crate::hash::HashMap;
 use crate::model::intervals::{Interval, Matcher};
 use crate::model::{Frame, Mode, Model, Resolved, StackHandle, TaskKind, TextHandle, task_method};
+use crate::number_field::NumberField;
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -128,6 +130,7 @@ struct TaskSite {
 /// uncompleted tasks.
 #[derive(Debug)]
 pub struct Tasks {
+    fields: ByType<Option<TaskFields>>,
     tasks: HashMap<TaskKey, Task>,
     /// Keys of `tasks` in order; empty until there are too many.
     in_order: BTreeSet<TaskKey>,
@@ -148,6 +151,7 @@ impl Default for Tasks {
     /// Lists the top 10 stacks of each name.
     fn default() -> Tasks {
         Tasks {
+            fields: ByType::new(None),
             tasks: HashMap::default(),
             in_order: BTreeSet::new(),
             sites: HashMap::default(),
@@ -295,9 +299,14 @@ impl Tasks {
         }
     }
 
-    fn wait_begins(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        // 2 is an `await`, which frees the thread; 1 blocks it.
-        let is_blocking = event.field("Behavior").and_then(|value| value.as_i64()) != Some(2);
+    fn wait_begins(
+        &mut self,
+        key: TaskKey,
+        is_blocking: bool,
+        event: &Event<'_>,
+        moment: &Moment,
+        model: &mut Model,
+    ) {
         let stack = model.stack_of(event, moment.thread);
         let name = self.task(key).name;
         let site: Option<TaskWaitPlace> =
@@ -311,10 +320,26 @@ impl Tasks {
     }
 }
 
-/// Returns the process and number of an event's task.
-fn key_of(event: &Event<'_>, moment: &Moment, model: &Model) -> Option<TaskKey> {
-    let id = u64::try_from(event.field("TaskID")?.as_i64()?).ok()?;
-    Some((model.thread(moment.thread)?.process, id))
+/// Name of the field with a task's number.
+const TASK: &str = "TaskID";
+/// Name of the field that tells whether a wait is an `await`.
+const BEHAVIOR: &str = "Behavior";
+
+/// Fields of the events of a type.
+#[derive(Debug, Clone, Copy)]
+struct TaskFields {
+    task: NumberField,
+    /// Whether a wait is an `await`.
+    behavior: NumberField,
+}
+
+impl TaskFields {
+    /// Returns the fields of an event of a task; `None` for other types.
+    fn of_type(event: &Event<'_>) -> Option<TaskFields> {
+        let number = |name| NumberField::of_type(event, name);
+        let is_task = event.known_provider() == KnownProvider::Tasks;
+        is_task.then(|| TaskFields { task: number(TASK), behavior: number(BEHAVIOR) })
+    }
 }
 
 impl Report for Tasks {
@@ -338,21 +363,27 @@ impl Report for Tasks {
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
-        if event.known_provider() != KnownProvider::Tasks {
+        let Some(fields) = self.fields.look_up(event, TaskFields::of_type) else {
             // Starts and stops of activities are followed, as tasks are counted by activity, but
             // this report is not about them.
             if let Some(activities) = &mut self.activities {
                 activities.event(event, moment, model);
             }
             return false;
-        }
+        };
         // Events whose task is missing or damaged are skipped.
-        let Some(key) = key_of(event, moment, model) else { return true };
+        let Some(task) = fields.task.read(event, TASK) else { return true };
+        let Some(process) = model.thread(moment.thread).map(|row| row.process) else { return true };
+        let key = (process, task);
         match event.id() {
             7 => self.scheduled(key, event, moment, model),
             8 => self.started(key, event, moment, model),
             9 => self.completed(key, event, moment),
-            10 => self.wait_begins(key, event, moment, model),
+            10 => {
+                // 2 is an `await`, which frees the thread; 1 blocks it.
+                let is_blocking = fields.behavior.read(event, BEHAVIOR) != Some(2);
+                self.wait_begins(key, is_blocking, event, moment, model);
+            }
             11 => self.wait_ends(key, event, moment),
             14 => self.named(key, event, moment, model),
             _ => self.forget(key),

@@ -467,16 +467,16 @@ fn place_of(fields: &[Field], name: &str) -> Option<usize> {
 
 /// Index of a field, and its range of bytes if this is equal in every payload.
 #[derive(Debug, Clone, Copy)]
-struct FieldPlace {
-    place: usize,
+pub(super) struct FieldPlace {
+    pub(super) place: usize,
     /// Offsets of the field's beginning and end, if both are fixed.
-    bytes: Option<(usize, usize)>,
+    pub(super) bytes: Option<(usize, usize)>,
 }
 
 impl FieldPlace {
     /// Returns the place of the first field with a name.
     #[inline]
-    fn find(schema: &Schema, name: &str, pointer_size: u8) -> Option<FieldPlace> {
+    pub(super) fn find(schema: &Schema, name: &str, pointer_size: u8) -> Option<FieldPlace> {
         let fields = schema.payload_fields();
         let place = place_of(fields, name)?;
         let offset = fields.get(place)?.offset.filter(|offset| offset.is_certain);

@@ -14,6 +14,7 @@
 //! | `value`, `array`, `object`, `scalar`, `text` | types of values |
 //! | `typed` | conversion of values to Rust types |
 //! | `naming` | unique names of fields |
+//! | `number_place` | places of numbers, found once a type |
 //! | `value_name` | names of the values of enumerations and of bits |
 //!
 //! # Quirks
@@ -31,6 +32,7 @@ mod decode;
 mod extent;
 mod fields;
 mod naming;
+mod number_place;
 mod object;
 mod reading;
 mod scalar;
@@ -44,6 +46,7 @@ pub use array::{Array, Elements};
 pub(crate) use fields::field;
 pub use fields::{FieldValue, Fields};
 pub use naming::{FieldPath, distinct_names};
+pub use number_place::NumberPlace;
 pub use object::Object;
 pub use scalar::{DateTime, Decimal};
 pub use text::{Utf8, Utf16};
