@@ -47,7 +47,7 @@ use chosen::ChosenActivity;
 use fields::KeptFields;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
-use parts::PartTracker;
+use parts::{AccountNumber, PartTracker};
 use request::Request;
 use served::ServedRequests;
 use serving::AnsweredCall;
@@ -101,7 +101,7 @@ pub(crate) struct BegunActivity {
     is_error: bool,
     fields: KeptFields,
     /// Number in the tracker of parts.
-    part: Option<u64>,
+    part: Option<AccountNumber>,
     request: Option<Request>,
     /// Innermost request around the activity.
     within: Option<OpenActivityKey>,
@@ -399,7 +399,7 @@ impl Activities {
         let parts = self.parts.as_mut().zip(activity.what.part);
         let (parts, (threads, is_cut)) = parts
             .map(|(parts, part)| {
-                let totals = Box::new(parts.stop(part, event, moment));
+                let totals = parts.stop(part, event, moment);
                 (Some(totals), parts.take_threads())
             })
             .unwrap_or_default();
@@ -414,7 +414,7 @@ impl Activities {
             id,
             start: activity.at.nanos,
             duration,
-            parts: parts.as_deref().cloned().unwrap_or_default(),
+            parts: parts.clone().unwrap_or_default(),
             phases: None,
             served_by: Vec::new(),
         });

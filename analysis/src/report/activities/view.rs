@@ -153,7 +153,7 @@ pub(super) struct Slow {
     pub(super) is_error: bool,
     pub(super) fields: KeptFields,
     /// Parts of the time; `None` if parts are not wanted.
-    pub(super) parts: Option<Box<PartTotals>>,
+    pub(super) parts: Option<PartTotals>,
     pub(super) phases: Option<HttpPhases>,
     /// Incoming requests of the process that served this outgoing one.
     pub(super) served_by: Vec<Serving>,
@@ -382,7 +382,7 @@ impl ActivityView {
             id: slow.id.map(|id| resolved.model().id_text(&id)),
             start_ns: slow.start,
             duration_ns: slow.duration,
-            parts: parts(slow.parts.as_deref().unwrap_or(&no_parts), slow.duration),
+            parts: parts(slow.parts.as_ref().unwrap_or(&no_parts), slow.duration),
             phases: slow.phases,
             served_by: served_by(&slow.served_by),
             thread_id: thread_id(slow.thread),

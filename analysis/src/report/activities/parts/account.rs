@@ -1,9 +1,11 @@
 //! Account of the time of one open activity.
 
+use super::accounts::AccountNumber;
+use super::carrier::emptied;
 use super::{At, Doing, Parts, ThreadWork, WorkPiece};
 use crate::hash::HashMap;
 use crate::model::activity_id::ActivityId;
-use crate::model::{Resolved, StackHandle, ThreadHandle};
+use crate::model::{Resolved, ThreadHandle};
 use crate::report::counts::increase;
 use crate::sorted::SortFew;
 
@@ -11,6 +13,8 @@ use crate::sorted::SortFew;
 const MANY_PIECES: usize = 64;
 /// Maximum number of pieces that wait until a thread shows whether it still works for the activity.
 const MAX_PIECES: usize = 256;
+/// Maximum number of threads for which a closed account keeps memory.
+const KEPT_CARRIERS: usize = 16;
 /// Maximum number of stretches that are kept of an activity.
 pub(super) const MAX_STRETCHES: usize = 10_000;
 
@@ -18,24 +22,26 @@ pub(super) const MAX_STRETCHES: usize = 10_000;
 #[derive(Debug, Default, Clone)]
 pub(crate) struct PartTotals {
     running: u64,
-    native: HashMap<StackHandle, u64>,
-    left: HashMap<Option<StackHandle>, u64>,
-    between: HashMap<StackHandle, u64>,
     waiting: u64,
     gc: u64,
     lock: u64,
     jit: u64,
     awaited: u64,
+    /// Time after the thread was last seen, without a sample.
+    left: u64,
     unknown: u64,
+    /// Work that is known once frames have names; `None` if there is none.
+    by_stack: Option<Box<HashMap<ThreadWork, u64>>>,
 }
 
 impl PartTotals {
     fn add(&mut self, (paused, rest): (u64, u64), what: ThreadWork) {
         let sum = match what {
             ThreadWork::Running => &mut self.running,
-            ThreadWork::Native(stack) => self.native.entry(stack).or_default(),
-            ThreadWork::Left(stack) => self.left.entry(stack).or_default(),
-            ThreadWork::Between(stack) => self.between.entry(stack).or_default(),
+            ThreadWork::Left(None) => &mut self.left,
+            ThreadWork::Native(_) | ThreadWork::Left(Some(_)) | ThreadWork::Between(_) => {
+                self.by_stack.get_or_insert_default().entry(what).or_default()
+            }
             ThreadWork::Waiting => &mut self.waiting,
             ThreadWork::Lock => &mut self.lock,
             ThreadWork::Jit => &mut self.jit,
@@ -53,34 +59,28 @@ impl PartTotals {
         increase(&mut self.lock, other.lock);
         increase(&mut self.jit, other.jit);
         increase(&mut self.awaited, other.awaited);
+        increase(&mut self.left, other.left);
         increase(&mut self.unknown, other.unknown);
-        for (stack, nanos) in &other.native {
-            increase(self.native.entry(*stack).or_default(), *nanos);
-        }
-        for (stack, nanos) in &other.left {
-            increase(self.left.entry(*stack).or_default(), *nanos);
-        }
-        for (stack, nanos) in &other.between {
-            increase(self.between.entry(*stack).or_default(), *nanos);
+        if let Some(others) = &other.by_stack {
+            let own = self.by_stack.get_or_insert_default();
+            others.iter().for_each(|(what, nanos)| increase(own.entry(*what).or_default(), *nanos));
         }
     }
 
     /// Returns the parts, which add up to `duration`.
     pub(crate) fn parts(&self, duration: u64, is_sampled: bool, resolved: &Resolved<'_>) -> Parts {
         let mut parts = Parts { gc_ns: self.gc, ..Parts::default() };
-        let native = self.native.iter().map(|(stack, nanos)| (ThreadWork::Native(*stack), *nanos));
-        let left = self.left.iter().map(|(stack, nanos)| (ThreadWork::Left(*stack), *nanos));
-        let between = self.between.iter();
-        let between = between.map(|(stack, nanos)| (ThreadWork::Between(*stack), *nanos));
+        let by_stack = self.by_stack.iter().flat_map(|of| of.iter());
         let others = [
             (ThreadWork::Running, self.running),
             (ThreadWork::Waiting, self.waiting),
             (ThreadWork::Lock, self.lock),
             (ThreadWork::Jit, self.jit),
             (ThreadWork::Await, self.awaited),
+            (ThreadWork::Left(None), self.left),
             (ThreadWork::Unknown, self.unknown),
         ];
-        for (what, nanos) in native.chain(left).chain(between).chain(others) {
+        for (what, nanos) in by_stack.map(|(what, nanos)| (*what, *nanos)).chain(others) {
             let part = parts.part_mut(what.doing(resolved, is_sampled));
             *part = part.saturating_add(nanos);
         }
@@ -107,7 +107,7 @@ impl LinePart {
 #[derive(Debug)]
 pub(super) struct Account {
     /// Numbers of the activities around it, innermost first.
-    pub(super) above: Vec<u64>,
+    pub(super) above: Vec<AccountNumber>,
     /// Activity id in the events of its threads.
     pub(super) id: Option<ActivityId>,
     /// Whether other open activities may have the id.
@@ -124,25 +124,45 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Creates the account of an activity. `is_followed`: whether the id flows to every thread that
-    /// works for the activity.
-    pub(super) fn new(
-        id: Option<ActivityId>,
-        above: Vec<u64>,
-        at: At,
-        is_followed: bool,
-    ) -> Account {
+    /// Creates an account that is not open.
+    pub(super) fn closed() -> Account {
+        let start = At { nanos: 0, paused: 0 };
         Account {
-            above,
-            id,
+            above: Vec::new(),
+            id: None,
             may_repeat: false,
             carriers: Vec::new(),
-            summed: at,
+            summed: start,
             pieces: Vec::new(),
             totals: PartTotals::default(),
-            otherwise: if is_followed { ThreadWork::Await } else { ThreadWork::Unknown },
+            otherwise: ThreadWork::Unknown,
             line: None,
         }
+    }
+
+    /// Opens a closed account for an activity. `above`: activities around it; `is_followed`: whether
+    /// the id flows to every thread that works for the activity.
+    pub(super) fn reopen(
+        &mut self,
+        id: Option<ActivityId>,
+        above: &[AccountNumber],
+        at: At,
+        is_followed: bool,
+    ) {
+        self.id = id;
+        self.above.clear();
+        self.above.extend_from_slice(above);
+        self.summed = at;
+        self.otherwise = if is_followed { ThreadWork::Await } else { ThreadWork::Unknown };
+    }
+
+    /// Returns the sums, and empties the account for another activity.
+    pub(super) fn close(&mut self) -> PartTotals {
+        if self.carriers.capacity() > KEPT_CARRIERS {
+            self.carriers = Vec::new();
+        }
+        emptied(&mut self.pieces);
+        std::mem::take(&mut self.totals)
     }
 
     /// Adds time in which a thread worked for the activity. Returns whether pieces should be summed
@@ -170,6 +190,40 @@ impl Account {
         if until.nanos <= self.summed.nanos {
             return;
         }
+        match self.pieces.is_sorted_by(|one, next| one.to.nanos <= next.from.nanos) {
+            true => self.sum_up_in_turn(until),
+            false => self.sum_up_together(until),
+        }
+        self.summed = until;
+        self.pieces.retain(|piece| piece.to.nanos > until.nanos);
+    }
+
+    /// Sums up all time before a point. No thread worked at the same time as another one.
+    fn sum_up_in_turn(&mut self, until: At) {
+        let mut from = self.summed;
+        for at in 0..self.pieces.len() {
+            let Some(piece) = self.pieces.get(at).copied() else { break };
+            if piece.from.nanos >= until.nanos {
+                break;
+            }
+            if piece.to.nanos <= from.nanos {
+                continue;
+            }
+            if piece.from.nanos > from.nanos {
+                self.count(from, piece.from, self.otherwise, None);
+                from = piece.from;
+            }
+            let to = if piece.to.nanos < until.nanos { piece.to } else { until };
+            self.count(from, to, piece.what, Some(piece.thread));
+            from = to;
+        }
+        if from.nanos < until.nanos {
+            self.count(from, until, self.otherwise, None);
+        }
+    }
+
+    /// Sums up all time before a point.
+    fn sum_up_together(&mut self, until: At) {
         let start = self.summed;
         let is_inside = |at: &At| at.nanos > start.nanos && at.nanos < until.nanos;
         let mut points: Vec<At> =
@@ -184,17 +238,21 @@ impl Account {
             let has_all =
                 |piece: &&WorkPiece| piece.from.nanos <= from.nanos && piece.to.nanos >= to.nanos;
             let best = self.pieces.iter().filter(has_all).max_by_key(|piece| piece.what.rank());
+            let best = best.copied();
             let what = best.map_or(self.otherwise, |piece| piece.what);
-            self.totals.add(to.since(from), what);
-            if let Some(line) = &mut self.line
-                && line.len() < MAX_STRETCHES
-            {
-                line.push(LinePart { from, to, what, thread: best.map(|piece| piece.thread) });
-            }
+            self.count(from, to, what, best.map(|piece| piece.thread));
             from = to;
         }
-        self.summed = until;
-        self.pieces.retain(|piece| piece.to.nanos > until.nanos);
+    }
+
+    /// Counts time between two points.
+    fn count(&mut self, from: At, to: At, what: ThreadWork, thread: Option<ThreadHandle>) {
+        self.totals.add(to.since(from), what);
+        if let Some(line) = &mut self.line
+            && line.len() < MAX_STRETCHES
+        {
+            line.push(LinePart { from, to, what, thread });
+        }
     }
 }
 
@@ -206,13 +264,19 @@ mod tests {
         At { nanos, paused: u64::try_from(nanos.clamp(30, 40) - 30).unwrap() }
     }
 
+    fn new(at: At, is_followed: bool) -> Account {
+        let mut account = Account::closed();
+        account.reopen(None, &[], at, is_followed);
+        account
+    }
+
     fn piece(thread: u32, from: i64, to: i64, what: ThreadWork) -> WorkPiece {
         WorkPiece { from: at(from), to: at(to), what, thread: ThreadHandle(thread) }
     }
 
     #[test]
     fn the_thread_that_does_most_counts_and_a_pause_stops_all() {
-        let mut account = Account::new(None, Vec::new(), at(0), true);
+        let mut account = new(at(0), true);
         account.add(piece(1, 10, 60, ThreadWork::Lock));
         account.add(piece(2, 20, 50, ThreadWork::Running));
         account.add(piece(3, 0, 5, ThreadWork::Jit));
@@ -235,8 +299,8 @@ mod tests {
             piece(2, 20, 50, ThreadWork::Running),
             piece(2, 50, 55, ThreadWork::Waiting),
         ];
-        let mut whole = Account::new(None, Vec::new(), at(0), false);
-        let mut parted = Account::new(None, Vec::new(), at(0), false);
+        let mut whole = new(at(0), false);
+        let mut parted = new(at(0), false);
         for piece in pieces {
             whole.add(piece);
             parted.add(piece);
@@ -254,7 +318,7 @@ mod tests {
 
     #[test]
     fn pieces_do_not_pile_up() {
-        let mut account = Account::new(None, Vec::new(), at(0), true);
+        let mut account = new(at(0), true);
         for number in 0..100_000 {
             let what = if number % 2 == 0 { ThreadWork::Running } else { ThreadWork::Waiting };
             if account.add(piece(1, number * 10, number * 10 + 10, what)) {

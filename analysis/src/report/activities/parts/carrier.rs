@@ -1,5 +1,6 @@
 //! State of a thread that works for activities.
 
+use super::accounts::AccountNumber;
 use super::last_call::LastCall;
 use super::{At, ThreadWork, WorkPiece};
 use crate::model::intervals::{Edge, Matcher};
@@ -38,7 +39,7 @@ pub(super) struct Carrier {
     /// Activity id of the thread's last event.
     pub(super) id: Option<Guid>,
     /// Numbers of the open activities with that id, innermost first.
-    pub(super) chain: Vec<u64>,
+    pub(super) chain: Vec<AccountNumber>,
     /// Whether the activity with the id has stopped, so that the id of the next event may be that
     /// of another one.
     pub(super) has_stopped: bool,
@@ -120,30 +121,33 @@ impl Carrier {
         }
     }
 
-    /// Removes and returns the held pieces.
-    pub(super) fn take_held(&mut self) -> Vec<WorkPiece> {
-        std::mem::take(&mut self.held)
+    /// Moves the held pieces to a buffer, which is empty.
+    pub(super) fn take_held(&mut self, buffer: &mut Vec<WorkPiece>) {
+        std::mem::swap(&mut self.held, buffer);
     }
 
-    /// Returns held pieces for an activity that the thread may have left: as they are up to the
+    /// Forgets the held pieces.
+    pub(super) fn drop_held(&mut self) {
+        emptied(&mut self.held);
+    }
+
+    /// Adds held pieces to those of an activity that the thread may have left: as they are up to the
     /// thread's last event, and less certain after it.
     pub(super) fn until_last(
         &self,
         held: &[WorkPiece],
+        pieces: &mut Vec<WorkPiece>,
         thread: ThreadHandle,
         at: At,
-    ) -> Vec<WorkPiece> {
+    ) {
         let last = self.last;
-        let mut pieces: Vec<WorkPiece> = held
-            .iter()
-            .filter(|piece| piece.from.nanos < last.nanos)
-            .map(|piece| WorkPiece {
-                to: if piece.to.nanos > last.nanos { last } else { piece.to },
-                ..*piece
-            })
-            .collect();
+        let before = held.iter().filter(|piece| piece.from.nanos < last.nanos);
+        pieces.extend(before.map(|piece| WorkPiece {
+            to: if piece.to.nanos > last.nanos { last } else { piece.to },
+            ..*piece
+        }));
         if self.has_left {
-            return pieces;
+            return;
         }
         let mut from = last;
         for piece in held.iter().filter(|piece| piece.to.nanos > last.nanos) {
@@ -154,7 +158,6 @@ impl Carrier {
             let what = ThreadWork::Left(None);
             pieces.push(WorkPiece { from, to: at, what, thread });
         }
-        pieces
     }
 
     pub(super) fn held(&self) -> &[WorkPiece] {
@@ -178,11 +181,16 @@ impl Carrier {
 
     /// Forgets waits and compilations, as the thread works for other activities now.
     pub(super) fn forget_waits(&mut self) {
-        self.open = Matcher::default();
+        if !self.open.is_empty() {
+            self.open = Matcher::default();
+        }
     }
 
     /// Returns the work that the wait or compilation in progress stands for.
     fn known(&self) -> Option<ThreadWork> {
+        if self.open.is_empty() {
+            return None;
+        }
         Busy::ALL.into_iter().find(|busy| self.open.is_open(*busy)).map(Busy::work)
     }
 
@@ -219,35 +227,36 @@ impl Carrier {
         self.open.start_inside(busy, at, method, |lost| unattributed(held, busy, lost.start.nanos));
     }
 
-    /// Notes the end of a wait or compilation. Returns the pieces that are certain now.
+    /// Notes the end of a wait or compilation. Adds the pieces that are certain now to a buffer,
+    /// which is empty.
     pub(super) fn leave(
         &mut self,
         busy: Busy,
         method: u64,
         at: Edge,
         reported: Option<u64>,
-    ) -> Vec<WorkPiece> {
+        certain: &mut Vec<WorkPiece>,
+    ) {
         self.edge = at.nanos;
         let ended = match busy {
             // Compilations that started inside this one have ended too.
             Busy::Jit => self.open.stop_of(busy, &method, at, |_| {}),
             Busy::Lock | Busy::Wait => self.open.stop(busy, at, reported, |_| {}),
         };
-        let certain = ended.map(|ended| {
-            let first = self.held.partition_point(|piece| piece.from.nanos < ended.start.nanos);
-            self.held.split_off(first)
-        });
-        let mut certain = certain.unwrap_or_default();
         if !self.is_busy() {
-            certain.splice(0..0, self.take_held());
+            self.take_held(certain);
+        } else if let Some(ended) = ended {
+            let first = self.held.partition_point(|piece| piece.from.nanos < ended.start.nanos);
+            certain.extend(self.held.drain(first..));
         }
-        certain
     }
 
     /// Ends all waits, as the thread runs code of the program and so cannot wait: the ends of the
     /// waits were lost.
     pub(super) fn runs_on(&mut self, thread: ThreadHandle, at: At) {
-        if !self.open.is_open(Busy::Lock) && !self.open.is_open(Busy::Wait) {
+        if self.open.is_empty()
+            || (!self.open.is_open(Busy::Lock) && !self.open.is_open(Busy::Wait))
+        {
             return;
         }
         self.cut(thread, at);
@@ -256,6 +265,17 @@ impl Carrier {
             self.open.lose(busy, |lost| unattributed(held, busy, lost.start.nanos));
         }
         self.what = self.known().unwrap_or(ThreadWork::Running);
+    }
+}
+
+/// Maximum number of pieces for which a buffer keeps its memory.
+const KEPT_PIECES: usize = 64;
+
+/// Empties a buffer, which keeps its memory if that is little.
+pub(super) fn emptied(buffer: &mut Vec<WorkPiece>) {
+    buffer.clear();
+    if buffer.capacity() > KEPT_PIECES {
+        *buffer = Vec::new();
     }
 }
 

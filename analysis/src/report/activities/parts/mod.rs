@@ -21,12 +21,15 @@
 //! Memory is bounded by the number of open activities, threads and stacks.
 
 mod account;
+mod accounts;
 mod carrier;
 mod last_call;
+mod part_role;
 mod pauses;
 mod tracker;
 
 pub(crate) use account::PartTotals;
+pub(crate) use accounts::AccountNumber;
 pub(crate) use tracker::PartTracker;
 
 use crate::model::intervals::nanos_between;
@@ -178,7 +181,7 @@ impl At {
 
 /// Work of a thread for an activity. It keeps stacks, because names show only at the end whether
 /// native code waited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum ThreadWork {
     Running,
     Native(StackHandle),

@@ -1,5 +1,7 @@
 //! Time for which a process was paused for collections.
 
+use super::At;
+use crate::hash::HashMap;
 use crate::model::intervals::{Edge, Suspensions, is_for_collection};
 use nettrace_parser::view::Suspension;
 
@@ -46,6 +48,41 @@ impl Pauses {
         let open =
             self.open.map_or(0, |begun| nanos.saturating_sub(begun.nanos).min(MAX_PAUSE_NANOS));
         self.ended.saturating_add(u64::try_from(open).unwrap_or(0))
+    }
+}
+
+/// Pauses of all processes.
+#[derive(Debug, Default)]
+pub(super) struct PausesOfAll {
+    rows: Vec<Pauses>,
+    /// Place of each process in `rows`.
+    places: HashMap<Option<u64>, usize>,
+    /// Process that was asked for last, and its place, if it has one. Most traces have one process.
+    last: (Option<u64>, Option<usize>),
+}
+
+impl PausesOfAll {
+    /// Adds a process, if it is new.
+    pub(super) fn add(&mut self, process: Option<u64>) {
+        if self.known_mut(process).is_none() {
+            self.last = (process, Some(self.rows.len()));
+            self.places.insert(process, self.rows.len());
+            self.rows.push(Pauses::default());
+        }
+    }
+
+    /// Returns the pauses of a process; `None` if it was not added.
+    #[inline]
+    pub(super) fn known_mut(&mut self, process: Option<u64>) -> Option<&mut Pauses> {
+        if self.last.0 != process {
+            self.last = (process, self.places.get(&process).copied());
+        }
+        self.rows.get_mut(self.last.1?)
+    }
+
+    /// Returns a time of a process as a point.
+    pub(super) fn at(&mut self, process: Option<u64>, nanos: i64) -> At {
+        At { nanos, paused: self.known_mut(process).map_or(0, |pauses| pauses.until(nanos)) }
     }
 }
 

@@ -1,16 +1,20 @@
 //! Tracking of the threads of all open activities.
 
-use super::account::{Account, LinePart, MAX_STRETCHES, PartTotals};
-use super::carrier::{Busy, Carrier};
-use super::pauses::Pauses;
+use super::account::{LinePart, MAX_STRETCHES, PartTotals};
+use super::accounts::{AccountNumber, Accounts};
+use super::carrier::{Busy, Carrier, emptied};
+use super::part_role::{BusyEdge, METHOD, PartRole, TASK, TaskEdge, WORK};
+use super::pauses::PausesOfAll;
 use super::{At, Doing, Stretch, ThreadWork, WorkPiece};
+use crate::by_type::ByType;
 use crate::hash::HashMap;
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{nanos_between, reported_nanos};
 use crate::model::{Model, Resolved, ThreadHandle};
 use crate::report::contract::Moment;
-use nettrace_parser::view::{self, KnownProvider, SampleState, View};
+use nettrace_parser::view::{self, SampleState, View};
 use nettrace_parser::{Event, Guid};
+use std::collections::hash_map::Entry;
 
 /// Maximum number of levels of a path that are searched for an open activity, and of activities
 /// inside each other.
@@ -25,29 +29,94 @@ const MAX_PAUSES: usize = 10_000;
 /// Minimum time between two events of a thread for which their stacks are compared, in nanoseconds.
 const MIN_AWAY_NANOS: i64 = 1_000_000;
 
-const WORK_BEGIN: u32 = 17;
-const WORK_END: u32 = 18;
+/// Kind of a task's own work, in TraceSynchronousWorkBegin. Others are its continuations.
+const OWN_WORK: u64 = 2;
 
 /// Computes the parts of each activity's time when it stops.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct PartTracker {
+    roles: ByType<PartRole>,
     threads: Vec<Carrier>,
-    accounts: HashMap<u64, Account>,
+    accounts: Accounts,
     /// Numbers of the open activities with an id, oldest first.
-    by_id: HashMap<ActivityId, Vec<u64>>,
-    started: u64,
+    by_id: HashMap<ActivityId, OpenNumbers>,
     /// Activity id of each task and the number of its innermost activity, by process and task.
-    tasks: HashMap<(Option<u64>, u64), (Guid, Option<u64>)>,
-    pauses: HashMap<Option<u64>, Pauses>,
+    tasks: HashMap<(Option<u64>, u64), (Guid, Option<AccountNumber>)>,
+    pauses: PausesOfAll,
     is_sampled: bool,
     /// Number of the requested activity while it is open.
-    wanted: Option<u64>,
+    wanted: Option<AccountNumber>,
     wanted_pauses: Vec<(i64, i64)>,
     line: Vec<LinePart>,
     /// Maximum number of spans of threads that are kept for every activity.
     max_threads: usize,
     /// Time line of the activity that stopped last.
     threads_of_last: Vec<LinePart>,
+    buffers: Buffers,
+}
+
+/// Numbers of the open activities with one id, oldest first. Most are alone.
+#[derive(Debug)]
+enum OpenNumbers {
+    One(AccountNumber),
+    Many(Vec<AccountNumber>),
+}
+
+impl OpenNumbers {
+    fn as_slice(&self) -> &[AccountNumber] {
+        match self {
+            OpenNumbers::One(only) => std::slice::from_ref(only),
+            OpenNumbers::Many(all) => all,
+        }
+    }
+
+    fn push(&mut self, number: AccountNumber) {
+        match self {
+            OpenNumbers::One(first) => *self = OpenNumbers::Many(vec![*first, number]),
+            OpenNumbers::Many(all) => all.push(number),
+        }
+    }
+
+    /// Removes a number. Returns whether none is left.
+    fn remove(&mut self, number: AccountNumber) -> bool {
+        match self {
+            OpenNumbers::One(only) => *only == number,
+            OpenNumbers::Many(all) => {
+                all.retain(|other| *other != number);
+                all.is_empty()
+            }
+        }
+    }
+}
+
+/// Memory for one event, which the next one uses again.
+#[derive(Debug, Default)]
+struct Buffers {
+    /// Open activities that a thread works for now, or worked for before, innermost first.
+    chain: Vec<AccountNumber>,
+    /// Pieces of the thread's time: as they are, and as they count for activities that it left.
+    held: Vec<WorkPiece>,
+    left: Vec<WorkPiece>,
+}
+
+impl Default for PartTracker {
+    fn default() -> PartTracker {
+        PartTracker {
+            roles: ByType::new(PartRole::Nothing),
+            threads: Vec::new(),
+            accounts: Accounts::default(),
+            by_id: HashMap::default(),
+            tasks: HashMap::default(),
+            pauses: PausesOfAll::default(),
+            is_sampled: false,
+            wanted: None,
+            wanted_pauses: Vec::new(),
+            line: Vec::new(),
+            max_threads: 0,
+            threads_of_last: Vec::new(),
+            buffers: Buffers::default(),
+        }
+    }
 }
 
 impl PartTracker {
@@ -86,35 +155,17 @@ impl PartTracker {
     /// Processes the next event. Call it before [`PartTracker::start`] or [`PartTracker::stop`] for
     /// the event.
     pub(crate) fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let provider = event.known_provider();
+        let role = self.roles.look_up(event, PartRole::of_type);
         let (thread, process) = (moment.thread, event.process_id());
-        match provider {
-            KnownProvider::SampleProfiler => {
-                let Some(sample) = view::Sample::from_event(event) else { return };
-                self.is_sampled = true;
-                let Some(carrier) = self.threads.get_mut(thread.index()) else { return };
-                if carrier.chain.is_empty() {
-                    return;
-                }
-                let what = match sample.state {
-                    SampleState::Managed => ThreadWork::Running,
-                    SampleState::External => ThreadWork::Native(model.stack_of(event, thread)),
-                    _ => return,
-                };
-                let at = at(&self.pauses, process, moment.nanos);
-                carrier.sampled(thread, at, what);
-                return;
-            }
-            KnownProvider::EventPipe
-            | KnownProvider::Rundown
-            | KnownProvider::UniversalSystem
-            | KnownProvider::UniversalEvents => return,
-            KnownProvider::Runtime => self.pause(event, moment),
-            _ => {}
+        match role {
+            PartRole::Nothing => return,
+            PartRole::Sample => return self.sample(event, moment, model),
+            PartRole::Runtime(_) => self.pause(event, moment),
+            PartRole::Task(_) | PartRole::Other => {}
         }
-        let pauses = self.pauses.get_mut(&process);
-        let paused = pauses.map_or(0, |pauses| {
-            if provider != KnownProvider::Runtime {
+        let is_runtime = matches!(role, PartRole::Runtime(_));
+        let paused = self.pauses.known_mut(process).map_or(0, |pauses| {
+            if !is_runtime {
                 pauses.is_running(moment.nanos);
             }
             pauses.until(moment.nanos)
@@ -122,33 +173,47 @@ impl PartTracker {
         let now = At { nanos: moment.nanos, paused };
         let mut id = event.activity_id().filter(|id| !id.is_zero());
         let (mut has_left, mut of_task) = (false, None);
-        if provider == KnownProvider::Tasks {
-            has_left = match event.id() {
-                10 => number(event, "Behavior") == Some(2),
-                9 | 12 | 13 | 15 | WORK_END => true,
-                _ => false,
-            };
+        if let PartRole::Task(edge) = &role {
+            has_left = edge.has_left(event);
             if id.is_none()
-                && let Some((of_work, number)) = self.id_of_work(event, thread)
+                && let Some((of_work, number)) = self.id_of_work(event, edge, thread)
             {
                 (id, of_task) = (Some(of_work), number);
             }
         }
-        if provider != KnownProvider::Runtime
-            && let Some(carrier) = self.threads.get_mut(thread.index())
-        {
+        if !is_runtime && let Some(carrier) = self.threads.get_mut(thread.index()) {
             carrier.runs_on(thread, now);
         }
         if !self.is_sampled {
             self.compare_calls(event, thread, now, model);
         }
         self.arrive(thread, (id, of_task), process, now, has_left);
-        if provider == KnownProvider::Tasks {
-            self.learn_task(event, id, thread);
+        match role {
+            PartRole::Task(TaskEdge::OperationBegin(task)) => {
+                self.learn_task((process, task.read(event, TASK)), id, thread);
+            }
+            PartRole::Task(TaskEdge::OperationEnd(task)) => {
+                self.learn_task((process, task.read(event, TASK)), None, thread);
+            }
+            PartRole::Runtime(Some(edge)) => self.learn_wait(event, &edge, moment, now),
+            _ => {}
         }
-        if provider == KnownProvider::Runtime {
-            self.learn_wait(event, moment, now);
+    }
+
+    fn sample(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        let Some(sample) = view::Sample::from_event(event) else { return };
+        self.is_sampled = true;
+        let thread = moment.thread;
+        let Some(carrier) = self.threads.get_mut(thread.index()) else { return };
+        if carrier.chain.is_empty() {
+            return;
         }
+        let what = match sample.state {
+            SampleState::Managed => ThreadWork::Running,
+            SampleState::External => ThreadWork::Native(model.stack_of(event, thread)),
+            _ => return,
+        };
+        carrier.sampled(thread, self.pauses.at(event.process_id(), moment.nanos), what);
     }
 
     /// Notes that a thread has returned from its call since its last event, if the stacks show it.
@@ -179,7 +244,9 @@ impl PartTracker {
     /// Tracks GC pauses.
     fn pause(&mut self, event: &Event<'_>, moment: &Moment) {
         let Some(suspension) = view::Suspension::from_event(event) else { return };
-        let pauses = self.pauses.entry(event.process_id()).or_default();
+        let process = event.process_id();
+        self.pauses.add(process);
+        let Some(pauses) = self.pauses.known_mut(process) else { return };
         let ended = pauses.event(suspension, moment.edge(event));
         if self.wanted.is_some() && self.wanted_pauses.len() < MAX_PAUSES {
             self.wanted_pauses.extend(ended);
@@ -188,13 +255,17 @@ impl PartTracker {
 
     /// Returns the activity id for the begin or end of a task's turn, whose events come before the
     /// id is set and after it is removed, and the number of the task's activity.
-    fn id_of_work(&self, event: &Event<'_>, thread: ThreadHandle) -> Option<(Guid, Option<u64>)> {
-        match event.id() {
-            // 2: the task's own work, not its continuations.
-            WORK_BEGIN if number(event, "Work") == Some(2) => {
-                self.tasks.get(&(event.process_id(), number(event, "TaskID")?)).copied()
+    fn id_of_work(
+        &self,
+        event: &Event<'_>,
+        edge: &TaskEdge,
+        thread: ThreadHandle,
+    ) -> Option<(Guid, Option<AccountNumber>)> {
+        match edge {
+            TaskEdge::WorkBegin(task, work) if work.read(event, WORK) == Some(OWN_WORK) => {
+                self.tasks.get(&(event.process_id(), task.read(event, TASK)?)).copied()
             }
-            WORK_END => {
+            TaskEdge::WorkEnd => {
                 let carrier = self.threads.get(thread.index())?;
                 let id = carrier.id.filter(|_| !carrier.has_left)?;
                 Some((id, carrier.chain.first().copied()))
@@ -203,59 +274,56 @@ impl PartTracker {
         }
     }
 
-    /// Notes the activity of a task that is started, after [`PartTracker::arrive`].
-    fn learn_task(&mut self, event: &Event<'_>, id: Option<Guid>, thread: ThreadHandle) {
-        if !matches!(event.id(), 14 | 15) {
+    /// Notes the activity of a task that is started, after [`PartTracker::arrive`], or forgets that
+    /// of a task that ends. `task`: process and task.
+    fn learn_task(
+        &mut self,
+        task: (Option<u64>, Option<u64>),
+        id: Option<Guid>,
+        thread: ThreadHandle,
+    ) {
+        let (process, Some(task)) = task else { return };
+        let Some(id) = id else {
+            self.tasks.remove(&(process, task));
             return;
+        };
+        if self.tasks.len() >= MAX_TASKS {
+            self.tasks.clear();
         }
-        let Some(task) = number(event, "TaskID") else { return };
-        let key = (event.process_id(), task);
-        match id {
-            Some(id) if event.id() == 14 => {
-                if self.tasks.len() >= MAX_TASKS {
-                    self.tasks.clear();
-                }
-                let carrier = self.threads.get(thread.index());
-                let activity = carrier.and_then(|carrier| carrier.chain.first().copied());
-                self.tasks.insert(key, (id, activity));
-            }
-            _ => {
-                self.tasks.remove(&key);
-            }
-        }
+        let carrier = self.threads.get(thread.index());
+        let activity = carrier.and_then(|carrier| carrier.chain.first().copied());
+        self.tasks.insert((process, task), (id, activity));
     }
 
     /// Processes events of waits and compilations.
-    fn learn_wait(&mut self, event: &Event<'_>, moment: &Moment, now: At) {
+    fn learn_wait(&mut self, event: &Event<'_>, edge: &BusyEdge, moment: &Moment, now: At) {
         let thread = moment.thread;
         let Some(carrier) =
             self.threads.get_mut(thread.index()).filter(|row| !row.chain.is_empty())
         else {
             return;
         };
-        let (busy, begins) = match event.id() {
-            id @ (81 | 91) => (Busy::Lock, id == 81),
-            id @ (301 | 302) => (Busy::Wait, id == 301),
-            id @ (141 | 143 | 145) => (Busy::Jit, id == 145),
-            _ => return,
-        };
+        let BusyEdge { busy, begins, method } = *edge;
         let method = match busy {
-            Busy::Jit => number(event, "MethodID"),
+            Busy::Jit => method.read(event, METHOD),
             Busy::Lock | Busy::Wait => Some(0),
         };
         let Some(method) = method else { return };
         // The time before was recorded with the event, or the thread runs as before.
         carrier.cut(thread, now);
         let at = moment.edge(event);
-        let certain = if begins {
-            let before = if carrier.is_busy() { Vec::new() } else { carrier.take_held() };
+        let certain = &mut self.buffers.held;
+        emptied(certain);
+        if begins {
+            if !carrier.is_busy() {
+                carrier.take_held(certain);
+            }
             carrier.enter(busy, method, at);
-            before
         } else {
-            carrier.leave(busy, method, at, reported_nanos(event))
-        };
+            carrier.leave(busy, method, at, reported_nanos(event), certain);
+        }
         carrier.begin(now, false);
-        self.commit(thread, &certain);
+        self.commit(thread);
     }
 
     /// Notes an event of a thread, whose id shows the activity that the thread works for. The
@@ -263,7 +331,7 @@ impl PartTracker {
     fn arrive(
         &mut self,
         thread: ThreadHandle,
-        (id, of_task): (Option<Guid>, Option<u64>),
+        (id, of_task): (Option<Guid>, Option<AccountNumber>),
         process: Option<u64>,
         now: At,
         has_left: bool,
@@ -275,117 +343,99 @@ impl PartTracker {
                 carrier.has_left = has_left;
             } else if carrier.goes_on(now, has_left) {
                 carrier.cut(thread, now);
-                let held = if carrier.is_busy() { Vec::new() } else { carrier.take_held() };
+                emptied(&mut self.buffers.held);
+                if !carrier.is_busy() {
+                    carrier.take_held(&mut self.buffers.held);
+                }
                 carrier.begin(now, has_left);
-                self.commit(thread, &held);
+                self.commit(thread);
             }
             return;
         }
         carrier.id = id;
         carrier.has_stopped = false;
-        let mut known = std::mem::take(&mut carrier.chain);
-        let chain = id.map(|id| {
-            let id = ActivityId::from_guid(id, process);
-            let known: &[u64] = of_task.as_ref().map_or(&known, std::slice::from_ref);
-            self.chain_of(id.and_around(), known)
-        });
-        if let Some(carrier) = self.threads.get_mut(thread.index()) {
-            carrier.chain = std::mem::take(&mut known);
-        }
-        self.switch(thread, chain.unwrap_or_default(), now, has_left);
-    }
-
-    /// Returns the open activities of the first of the ids that open ones have, innermost first.
-    /// `known`: activities that the thread or task has worked for, which tell the one that is meant
-    /// if several open ones have the id.
-    fn chain_of(&self, ids: impl Iterator<Item = ActivityId>, known: &[u64]) -> Vec<u64> {
-        for id in ids.take(DEEPEST) {
-            let Some(open) = self.by_id.get(&id) else { continue };
-            let may_repeat =
-                |number: &u64| self.accounts.get(number).is_some_and(|it| it.may_repeat);
-            let number = match open.as_slice() {
-                [.., newest] if open.len() == 1 || !may_repeat(newest) => Some(newest),
-                _ => known.iter().find(|number| open.contains(number)),
+        self.buffers.chain.clear();
+        if let Some(id) = id {
+            let number = {
+                let carrier = self.threads.get(thread.index());
+                let known = carrier.map_or(&[][..], |carrier| &carrier.chain);
+                let known = of_task.as_ref().map_or(known, std::slice::from_ref);
+                self.nearest(ActivityId::from_guid(id, process).and_around(), known)
             };
-            if let Some(number) = number {
-                return self.with_above(*number);
-            }
+            add_with_above(&self.accounts, number, &mut self.buffers.chain);
         }
-        Vec::new()
+        self.switch(thread, now, has_left);
     }
 
-    fn with_above(&self, number: u64) -> Vec<u64> {
-        let above = self.accounts.get(&number).map_or(&[][..], |account| &account.above);
-        let open = above.iter().copied().filter(|above| self.accounts.contains_key(above));
-        std::iter::once(number).chain(open).take(DEEPEST).collect()
+    /// Returns the open activity with the first of the ids that open ones have. `known`: activities
+    /// that the thread or task has worked for, which tell the one that is meant if several open ones
+    /// have the id.
+    fn nearest(
+        &self,
+        ids: impl Iterator<Item = ActivityId>,
+        known: &[AccountNumber],
+    ) -> Option<AccountNumber> {
+        if self.by_id.is_empty() {
+            return None;
+        }
+        ids.take(DEEPEST).find_map(|id| {
+            let open = self.by_id.get(&id)?.as_slice();
+            let may_repeat =
+                |number: &AccountNumber| self.accounts.get(*number).is_some_and(|it| it.may_repeat);
+            match open {
+                [.., newest] if open.len() == 1 || !may_repeat(newest) => Some(*newest),
+                _ => known.iter().find(|number| open.contains(number)).copied(),
+            }
+        })
     }
 
-    /// Notes that a thread works for other activities from now on.
-    fn switch(&mut self, thread: ThreadHandle, chain: Vec<u64>, now: At, has_left: bool) {
-        let Some(carrier) = self.threads.get_mut(thread.index()) else { return };
+    /// Notes that a thread works for the activities in the buffer from now on.
+    fn switch(&mut self, thread: ThreadHandle, now: At, has_left: bool) {
+        let PartTracker { threads, accounts, buffers: Buffers { chain, held, left }, .. } = self;
+        let Some(carrier) = threads.get_mut(thread.index()) else { return };
         if carrier.chain.is_empty() && chain.is_empty() {
             carrier.last = now;
             carrier.has_left = has_left;
             return;
         }
-        let before = std::mem::take(&mut carrier.chain);
-        let mut held = Vec::new();
-        let mut left = Vec::new();
+        std::mem::swap(&mut carrier.chain, chain);
+        let before = chain;
+        emptied(held);
+        emptied(left);
+        let stays = |number: &AccountNumber, carrier: &Carrier| carrier.chain.contains(number);
         if !before.is_empty() {
             carrier.cut(thread, now);
-            held = carrier.take_held();
-            if before.iter().any(|number| !chain.contains(number)) {
-                left = carrier.until_last(&held, thread, now);
+            carrier.take_held(held);
+            if !before.iter().all(|number| stays(number, carrier)) {
+                carrier.until_last(held, left, thread, now);
             }
         }
-        let goes_on = before.iter().any(|number| chain.contains(number));
-        if !goes_on {
+        if !before.iter().any(|number| stays(number, carrier)) {
             carrier.forget_waits();
         }
         carrier.begin(now, has_left);
-        carrier.chain.clone_from(&chain);
-        for number in &chain {
-            if let Some(account) = self.accounts.get_mut(number)
+        for number in &carrier.chain {
+            if let Some(account) = accounts.get_mut(*number)
                 && !before.contains(number)
                 && account.carriers.len() < MAX_CARRIERS
             {
                 account.carriers.push(thread);
             }
         }
-        for number in before {
-            let stays = chain.contains(&number);
-            self.add(number, if stays { &held } else { &left });
-            if let Some(account) = self.accounts.get_mut(&number).filter(|_| !stays) {
+        for number in before.iter() {
+            let stays = threads.get(thread.index()).is_some_and(|carrier| stays(number, carrier));
+            add(accounts, threads, *number, if stays { held } else { left });
+            if let Some(account) = accounts.get_mut(*number).filter(|_| !stays) {
                 account.carriers.retain(|other| *other != thread);
             }
         }
     }
 
-    /// Adds pieces of a thread's time to the activities that it worked for.
-    fn commit(&mut self, thread: ThreadHandle, pieces: &[WorkPiece]) {
-        let chain = self
-            .threads
-            .get(thread.index())
-            .map(|carrier| carrier.chain.clone())
-            .unwrap_or_default();
-        for number in chain {
-            self.add(number, pieces);
-        }
-    }
-
-    fn add(&mut self, number: u64, pieces: &[WorkPiece]) {
-        let Some(account) = self.accounts.get_mut(&number) else { return };
-        let Some(last) = pieces.last() else { return };
-        let mut is_due = false;
-        for piece in pieces {
-            is_due |= account.add(*piece);
-        }
-        if is_due {
-            let carriers =
-                account.carriers.iter().filter_map(|other| self.threads.get(other.index()));
-            let open = carriers.map(super::carrier::Carrier::open_since).chain([last.to]);
-            let until = open.min_by_key(|at| at.nanos).unwrap_or(last.to);
-            account.sum_up_early(until);
+    /// Adds the held pieces of a thread's time in the buffer to the activities that it works for.
+    fn commit(&mut self, thread: ThreadHandle) {
+        let Some(carrier) = self.threads.get(thread.index()) else { return };
+        for number in &carrier.chain {
+            add(&mut self.accounts, &self.threads, *number, &self.buffers.held);
         }
     }
 
@@ -402,68 +452,84 @@ impl PartTracker {
         &mut self,
         event: &Event<'_>,
         moment: &Moment,
-        parent: Option<u64>,
+        parent: Option<AccountNumber>,
         may_repeat: bool,
         is_wanted: bool,
-    ) -> u64 {
-        let process = event.process_id();
-        let now = at(&self.pauses, process, moment.nanos);
-        let number = self.started;
-        self.started = self.started.saturating_add(1);
+    ) -> AccountNumber {
+        let now = self.pauses.at(event.process_id(), moment.nanos);
         let id = ActivityId::of_event(event);
         // Programs set other ids, and may lose them at an await.
         let is_followed = id.as_ref().is_some_and(ActivityId::is_path);
-        let above = match (parent, &id) {
-            (Some(parent), _) => self.with_above(parent),
+        let around = match (parent, &id) {
+            (Some(parent), _) => Some(parent),
             (None, Some(id)) => {
                 let carrier = self.threads.get(moment.thread.index());
                 let known = carrier.map_or(&[][..], |carrier| &carrier.chain);
-                self.chain_of(id.around(), known)
+                self.nearest(id.around(), known)
             }
-            (None, None) => Vec::new(),
+            (None, None) => None,
         };
-        let mut account = Account::new(id.clone(), above, now, is_followed);
-        account.may_repeat = may_repeat;
-        if is_wanted && self.wanted.is_none() && self.line.is_empty() {
-            self.wanted = Some(number);
-            account.line = Some(Vec::new());
+        let above = &mut self.buffers.chain;
+        above.clear();
+        add_with_above(&self.accounts, around, above);
+        let (number, account) = self.accounts.open();
+        if let Some(account) = account {
+            account.reopen(id.clone(), above, now, is_followed);
+            account.may_repeat = may_repeat;
+            if is_wanted && self.wanted.is_none() && self.line.is_empty() {
+                self.wanted = Some(number);
+                account.line = Some(Vec::new());
+            }
+            if self.max_threads > 0 {
+                account.line.get_or_insert_default();
+            }
         }
-        if self.max_threads > 0 {
-            account.line.get_or_insert_default();
-        }
-        self.accounts.insert(number, account);
         if let Some(id) = id {
-            self.by_id.entry(id).or_default().push(number);
-            let chain = self.with_above(number);
-            self.switch(moment.thread, chain, now, false);
+            match self.by_id.entry(id) {
+                Entry::Vacant(vacant) => {
+                    vacant.insert(OpenNumbers::One(number));
+                }
+                Entry::Occupied(mut others) => others.get_mut().push(number),
+            }
+            let chain = &mut self.buffers.chain;
+            chain.clear();
+            add_with_above(&self.accounts, Some(number), chain);
+            self.switch(moment.thread, now, false);
         }
         number
     }
 
     /// Closes the account of an activity that stops. Returns the sums of its time.
-    pub(crate) fn stop(&mut self, number: u64, event: &Event<'_>, moment: &Moment) -> PartTotals {
-        let now = at(&self.pauses, event.process_id(), moment.nanos);
-        let Some(mut account) = self.accounts.remove(&number) else { return PartTotals::default() };
-        for thread in std::mem::take(&mut account.carriers) {
+    pub(crate) fn stop(
+        &mut self,
+        number: AccountNumber,
+        event: &Event<'_>,
+        moment: &Moment,
+    ) -> PartTotals {
+        let now = self.pauses.at(event.process_id(), moment.nanos);
+        let Some(account) = self.accounts.close(number) else { return PartTotals::default() };
+        let mut carriers = std::mem::take(&mut account.carriers);
+        for thread in carriers.drain(..) {
             let Some(carrier) = self.threads.get_mut(thread.index()) else { continue };
             carrier.cut(thread, now);
-            let pieces = carrier.until_last(carrier.held(), thread, now);
+            let left = &mut self.buffers.left;
+            emptied(left);
+            carrier.until_last(carrier.held(), left, thread, now);
             carrier.has_stopped |= account.may_repeat;
             carrier.chain.retain(|other| *other != number);
             if carrier.chain.is_empty() {
-                carrier.take_held();
+                carrier.drop_held();
             }
-            for piece in pieces {
-                account.add(piece);
+            for piece in left.iter() {
+                account.add(*piece);
             }
         }
+        account.carriers = carriers;
         if let Some(id) = account.id.take()
-            && let Some(open) = self.by_id.get_mut(&id)
+            && let Entry::Occupied(mut open) = self.by_id.entry(id)
+            && open.get_mut().remove(number)
         {
-            open.retain(|other| *other != number);
-            if open.is_empty() {
-                self.by_id.remove(&id);
-            }
+            open.remove();
         }
         account.sum_up(now);
         let line = account.line.take().unwrap_or_default();
@@ -473,7 +539,7 @@ impl PartTracker {
         } else {
             self.threads_of_last = line;
         }
-        account.totals
+        account.close()
     }
 
     /// Returns the time line of the requested activity, if it has stopped, as stretches without
@@ -513,8 +579,32 @@ impl PartTracker {
     }
 }
 
-fn at(pauses: &HashMap<Option<u64>, Pauses>, process: Option<u64>, nanos: i64) -> At {
-    At { nanos, paused: pauses.get(&process).map_or(0, |pauses| pauses.until(nanos)) }
+/// Adds pieces of the time of a thread to an activity.
+fn add(accounts: &mut Accounts, threads: &[Carrier], number: AccountNumber, pieces: &[WorkPiece]) {
+    let Some(last) = pieces.last() else { return };
+    let Some(account) = accounts.get_mut(number) else { return };
+    let mut is_due = false;
+    for piece in pieces {
+        is_due |= account.add(*piece);
+    }
+    if is_due {
+        let carriers = account.carriers.iter().filter_map(|other| threads.get(other.index()));
+        let open = carriers.map(Carrier::open_since).chain([last.to]);
+        let until = open.min_by_key(|at| at.nanos).unwrap_or(last.to);
+        account.sum_up_early(until);
+    }
+}
+
+/// Adds an open activity and those around it to a list, innermost first.
+fn add_with_above(
+    accounts: &Accounts,
+    number: Option<AccountNumber>,
+    list: &mut Vec<AccountNumber>,
+) {
+    let Some(number) = number else { return };
+    let above = accounts.get(number).map_or(&[][..], |account| &account.above);
+    let open = above.iter().copied().filter(|above| accounts.get(*above).is_some());
+    list.extend(std::iter::once(number).chain(open).take(DEEPEST));
 }
 
 /// Returns the state of a thread. Handles count from 0 in the order in which threads appear.
@@ -523,9 +613,4 @@ fn carrier(threads: &mut Vec<Carrier>, thread: ThreadHandle) -> Option<&mut Carr
         threads.resize_with(thread.index().saturating_add(1), Carrier::default);
     }
     threads.get_mut(thread.index())
-}
-
-fn number(event: &Event<'_>, field: &str) -> Option<u64> {
-    let value = event.field(field)?;
-    value.as_u64().or_else(|| u64::try_from(value.as_i64()?).ok())
 }
