@@ -83,6 +83,9 @@ pub(super) struct Resolver<'m, 'f> {
     by_text: HashMap<String, FrameHandle>,
     /// Frames for addresses that mean the same in the whole trace.
     by_address: HashMap<(u32, u64), FrameHandle>,
+    /// Frames for addresses at which no code is known at any time. The third member says whether the
+    /// address is the innermost one of its stack.
+    unnamed: HashMap<(u32, u64, bool), FrameHandle>,
     by_method: HashMap<(u32, u32), FrameHandle>,
     pub(super) coverage: Coverage,
     folder: Option<Folder<'f>>,
@@ -122,6 +125,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             facts: Vec::new(),
             by_text: HashMap::default(),
             by_address: HashMap::default(),
+            unnamed: HashMap::default(),
             by_method: HashMap::default(),
             coverage: Coverage::default(),
             folder: Folder::new(folding),
@@ -332,6 +336,9 @@ impl<'m, 'f> Resolver<'m, 'f> {
         if let Some(known) = self.by_address.get(&(process.0, address)) {
             return *known;
         }
+        if let Some(known) = self.unnamed.get(&(process.0, address, is_leaf)) {
+            return *known;
+        }
         let found = self.find(process, address, ticks, is_leaf);
         if found.is_always {
             self.by_address.insert((process.0, address), found.frame);
@@ -378,6 +385,8 @@ impl<'m, 'f> Resolver<'m, 'f> {
         let kind = if is_kernel { FrameKind::Kernel } else { FrameKind::Unknown };
         let shown = if is_leaf { address } else { address.saturating_add(1) };
         let frame = self.intern(Frame::address(shown, kind), Role::NATIVE);
+        // Ranges of code find the nearest time, so what finds nothing now finds nothing ever.
+        self.unnamed.insert((process.0, address, is_leaf), frame);
         FoundFrame { frame, is_always: false }
     }
 
