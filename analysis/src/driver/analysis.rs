@@ -7,6 +7,7 @@ use super::sample_source::SampleSource;
 use crate::by_type::ByType;
 use crate::convert::{Convert, ConvertError};
 use crate::model::activity_edge::EdgeTypes;
+use crate::model::activity_path::PathForm;
 use crate::model::intervals::{Interval, LockWaits, Matcher, reported_nanos};
 use crate::model::{
     CpuWeights, GatheredSamples, Kind, MarkChoice, Mode, Model, Moment, Profile, Resolved,
@@ -172,7 +173,11 @@ impl<'c> Analysis<'c> {
         let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
         let is_selected = self.outputs.admits_moment(thread, nanos, &self.model);
         let edge_type = self.edge_types.look_up(event);
-        let path_form = self.model.path_form(thread);
+        let path_form = match &edge_type {
+            Some(_) => self.model.path_form(thread),
+            // Only starts and stops of activities have paths.
+            None => PathForm::default(),
+        };
         let moment = Moment::new(thread, nanos, is_selected, path_form, edge_type);
         let passed_on = self.pass_on(event, &moment);
         if is_selected {

@@ -2,6 +2,7 @@
 
 use super::activity_path::{ActivityPath, PathForm, WrittenPath};
 use nettrace_parser::{Event, Guid};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// Number of hexadecimal digits of a trace id of W3C.
@@ -13,7 +14,7 @@ const SPAN_DIGITS: usize = 16;
 ///
 /// An id is not an activity: activities that follow each other may have one id, and in .NET 10 and
 /// 11 several that are open at once.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ActivityId {
     /// Path in the tree of activities.
     Path(ActivityPath),
@@ -25,6 +26,20 @@ pub(crate) enum ActivityId {
     Span(u64),
     /// Any other id of a DiagnosticSource.
     Text(Arc<str>),
+}
+
+impl Hash for ActivityId {
+    /// Hashes what tells ids apart, not of which kind they are: most ids of a trace are of one kind.
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            ActivityId::Path(path) => path.hash(state),
+            ActivityId::Guid(id) => id.hash(state),
+            ActivityId::Trace { trace, span, .. } => (trace, span).hash(state),
+            ActivityId::Span(span) => span.hash(state),
+            ActivityId::Text(text) => text.hash(state),
+        }
+    }
 }
 
 impl ActivityId {

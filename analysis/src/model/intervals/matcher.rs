@@ -127,6 +127,9 @@ impl<K: Copy + Eq + Hash + Ord, T> Matcher<K, T> {
 
     /// Ends all open intervals with a key, because their stops were lost.
     pub(crate) fn lose(&mut self, key: K, lost: impl FnMut(Interval<T>)) {
+        if self.open.is_empty() {
+            return;
+        }
         let Some(open) = self.open.remove(&key) else { return };
         self.count = self.count.saturating_sub(open.len());
         open.into_iter().map(BegunInterval::lost).for_each(lost);
