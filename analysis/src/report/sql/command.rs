@@ -12,8 +12,8 @@
 use crate::hash::hash_of;
 use crate::model::activity_edge::ActivityEdge;
 use crate::report::logs::LoggedMessage;
-use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
+use nettrace_parser::{Event, Utf16};
 
 const EF: &str = "Microsoft.EntityFrameworkCore";
 const SQL_CLIENT: &str = "SqlClientDiagnosticListener";
@@ -81,11 +81,11 @@ impl CommandEvent {
         edge: Option<&ActivityEdge>,
     ) -> Option<CommandEvent> {
         let activity = view::Activity::from_event(event)?;
-        let source = activity.source.to_string();
-        let is_command = matches!(source.as_str(), EF | SQL_CLIENT)
+        let is_of_ef = activity.source == EF;
+        let is_command = (is_of_ef || activity.source == SQL_CLIENT)
             && edge.is_some_and(|it| it.name.ends_with(".Command"));
         let phase = match edge {
-            None if source == EF && activity.name.to_string().ends_with(".DataReaderDisposing") => {
+            None if is_of_ef && activity.name.to_string().ends_with(".DataReaderDisposing") => {
                 CommandPhase::Rows
             }
             edge => {
@@ -96,9 +96,12 @@ impl CommandEvent {
                 }
             }
         };
-        let mut command = CommandEvent::new(&source, phase);
+        // Most activities run no command, and are not read any further.
+        if !is_command && phase != CommandPhase::Rows && !activity.arguments().any(has_statement) {
+            return None;
+        }
+        let mut command = CommandEvent::new(&activity.source.to_string(), phase);
         let (mut result, mut is_non_query, mut guess) = (None, false, None);
-        let mut is_span = false;
         for (key, value) in activity.arguments() {
             match key.to_string().as_str() {
                 "CommandText" | "LogCommandText" if is_command => {
@@ -114,7 +117,6 @@ impl CommandEvent {
                 "TagObjects" | "Tags" if !is_command => {
                     let tags = value.to_string();
                     let text = STATEMENTS.into_iter().find_map(|key| long_tag(&tags, key));
-                    is_span |= text.is_some();
                     command.text = command.text.take().or_else(|| text.map(str::to_owned));
                     let rows = ROWS.into_iter().find_map(|key| long_tag(&tags, key));
                     command.rows = command.rows.or_else(|| rows?.parse().ok());
@@ -125,9 +127,6 @@ impl CommandEvent {
                 }
                 _ => {}
             }
-        }
-        if !is_command && !is_span && phase != CommandPhase::Rows {
-            return None;
         }
         command.text = command.text.or(guess);
         if is_non_query {
@@ -198,6 +197,14 @@ impl CommandEvent {
 fn millis(text: &str) -> Option<u64> {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     digits.parse::<u64>().ok()?.checked_mul(1_000_000)
+}
+
+/// Returns whether an argument of an activity has the tags of a span with a statement.
+fn has_statement((key, value): (Utf16<'_>, Utf16<'_>)) -> bool {
+    (key == "TagObjects" || key == "Tags") && {
+        let tags = value.to_string();
+        STATEMENTS.into_iter().any(|key| long_tag(&tags, key).is_some())
+    }
 }
 
 /// Returns the value of a tag in `a:1, b:2`. A value may contain commas; it ends before the next
