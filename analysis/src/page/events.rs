@@ -9,6 +9,7 @@ use crate::report::Moment;
 use nettrace_export::{EventTypes, TextValues};
 use nettrace_parser::Event;
 use serde_json::json;
+use std::borrow::Cow;
 
 /// Maximum number of events on a page that has all events of its trace.
 const MAX_WHOLE_ROWS: usize = 100_000;
@@ -240,7 +241,10 @@ impl PageEvents {
 
 /// Adds the text of a payload, as far as there is room for it.
 fn add_text(payloads: &mut Vec<u8>, text: &[u8]) {
-    let text = String::from_utf8_lossy(text);
+    let text = match std::str::from_utf8(text) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(text),
+    };
     let end = (0..=MAX_TEXT_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     let shown = end.and_then(|end| text.get(..end)).unwrap_or_default();
     payloads.extend_from_slice(shown.as_bytes());

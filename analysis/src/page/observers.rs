@@ -46,6 +46,9 @@ const MAX_POINTS: usize = 1 << 16;
 const SLOWEST: usize = 1000;
 /// Maximum number of times in which threads worked for requests, which take 32 bytes each.
 const MAX_REQUEST_SPANS: usize = 1 << 17;
+/// Maximum number of events after which the page takes over what has ended. Asking after each event
+/// takes as long as a report.
+const MAX_UNTAKEN: u32 = 64;
 /// Maximum number of stacks of a type, lock or place.
 const STACKS: usize = 30;
 
@@ -63,6 +66,8 @@ pub(super) struct PageReports {
     collections: PageCollections,
     compilations: PageCompilations,
     messages: PageMessages,
+    /// Number of events since the page took over what had ended.
+    untaken: u32,
     tracks: SharedTracks,
     /// Readings of the threads.
     times: Option<Arc<ThreadTimes>>,
@@ -99,6 +104,7 @@ impl PageReports {
             collections: PageCollections::default(),
             compilations: PageCompilations::default(),
             messages: PageMessages::default(),
+            untaken: 0,
             tracks,
             times,
         }
@@ -108,6 +114,7 @@ impl PageReports {
 impl PageReports {
     /// Takes over what has ended.
     fn take_ended(&mut self) {
+        self.untaken = 0;
         let [activities, requests] = self.overview.take_ended();
         activities.into_iter().for_each(|row| self.activities.add(row));
         requests.into_iter().for_each(|row| self.requests.add(row));
@@ -158,7 +165,10 @@ impl Reports for PageReports {
     ) -> u64 {
         if let Some(interest) = &interest.overview {
             self.overview.observe(event, moment, model, interest);
-            self.take_ended();
+            self.untaken = self.untaken.saturating_add(1);
+            if self.untaken >= MAX_UNTAKEN {
+                self.take_ended();
+            }
         }
         if interest.loader {
             self.loader.event(event, moment, model);
@@ -177,6 +187,7 @@ impl Reports for PageReports {
 
     fn outputs(mut self, resolving: &mut Resolving<'_>) -> Page {
         let mut page = Page::default();
+        self.take_ended();
         page.add_report(TopNOptions::default(), resolving);
         let mut loader = self.loader.finish(resolving.for_report::<Loader>());
         let resolved = resolving.for_report::<Summary>();
