@@ -5,11 +5,11 @@
 use super::sums::Sums;
 use crate::fact::thinned::Thinning;
 use crate::hash::HashMap;
-use crate::model::{Model, StackHandle, Texts};
+use crate::model::{Model, RecentTexts, StackHandle, TextHandle, Texts};
 use crate::report::{Moment, group_of};
 use crate::words::page::MANY_MORE;
-use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
+use nettrace_parser::{Event, Utf16};
 
 /// The event `Exception/Start` of the runtime.
 const THROWN: u32 = 80;
@@ -69,16 +69,31 @@ impl Default for PageExceptions {
 #[derive(Debug, Default)]
 pub(super) struct LimitedTexts {
     pub(super) texts: Texts,
+    /// Handles of texts that came lately.
+    recent: RecentTexts,
+    /// Handle of [`MANY_MORE`], once it is used in place of a text.
+    many_more: Option<TextHandle>,
     /// Number of uses of [`MANY_MORE`] in place of a text.
     replaced: u64,
 }
 
 impl LimitedTexts {
-    /// Returns the text's number, or that of [`MANY_MORE`] if there are `most` other texts.
-    fn number(&mut self, text: &str, most: usize) -> u32 {
-        let kept = self.texts.intern_up_to(text, most);
-        self.replaced = self.replaced.saturating_add(u64::from(kept.is_none()));
-        kept.unwrap_or_else(|| self.texts.intern(MANY_MORE)).0
+    /// Returns the number of what `shown` returns for a stored text, or that of [`MANY_MORE`] if
+    /// there are `most` other texts.
+    fn number(
+        &mut self,
+        stored: Utf16<'_>,
+        most: usize,
+        shown: impl FnOnce(String) -> String,
+    ) -> u32 {
+        let LimitedTexts { texts, recent, many_more, replaced } = self;
+        let find = |text: Utf16<'_>| {
+            let kept = texts.intern_up_to(&shown(text.to_string()), most);
+            kept.unwrap_or_else(|| *many_more.get_or_insert_with(|| texts.intern(MANY_MORE)))
+        };
+        let handle = recent.handle_of(stored, find);
+        *replaced = replaced.saturating_add(u64::from(Some(handle) == *many_more));
+        handle.0
     }
 }
 
@@ -90,11 +105,13 @@ impl PageExceptions {
     pub(super) fn add(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let Some(thrown) = view::Exception::from_event(event) else { return };
         let stack = model.stack_of(event, moment.thread);
-        let type_name = self.types.number(&thrown.type_name.to_string(), MAX_TYPES);
-        let message = thrown.message.to_string();
+        let type_name = self.types.number(thrown.type_name, MAX_TYPES, |name| name);
         // .NET 6 and later write `NULL` for an exception without a message.
-        let message = if message == "NULL" { "" } else { &message };
-        let message = self.messages.number(&group_of(message), MAX_MESSAGES);
+        let group = |message: String| match message.as_str() {
+            "NULL" => String::new(),
+            message => group_of(message),
+        };
+        let message = self.messages.number(thrown.message, MAX_MESSAGES, group);
         if self.rows.len() >= MAX_ROWS {
             let place = self.place(message, stack);
             self.others.add(moment.nanos, [type_name, place], 0);
@@ -143,7 +160,10 @@ mod tests {
     #[test]
     fn a_known_text_keeps_its_handle_when_the_table_is_full() {
         let mut texts = LimitedTexts::default();
-        let number = |texts: &mut LimitedTexts, text| texts.number(text, 2);
+        let number = |texts: &mut LimitedTexts, text: &str| {
+            let stored: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            texts.number(Utf16::new(&stored, true), 2, |text| text)
+        };
         let known = [number(&mut texts, "a"), number(&mut texts, "b")];
         assert_eq!(texts.replaced, 0);
         let others = [number(&mut texts, "c"), number(&mut texts, "d")];
