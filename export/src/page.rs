@@ -9,6 +9,7 @@
 )]
 
 use crate::line::Writer;
+use std::fmt;
 
 /// Maximum number of bytes after the requested room that a [`Writer`] may touch.
 const MAX_OVERHANG_BYTES: usize = 128;
@@ -20,12 +21,19 @@ const MIN_GROWTH_BYTES: usize = 8 * 1024;
 const LARGE_BYTES: usize = 8 << 20;
 
 /// Output that waits to be written to its destination.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Page {
     bytes: Vec<u8>,
     filled: usize,
     /// Buffer for composing text that is appended as a whole.
     text: Vec<u8>,
+}
+
+/// Shows how much output there is, and none of it.
+impl fmt::Debug for Page {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Page({} bytes)", self.filled)
+    }
 }
 
 impl Page {

@@ -16,6 +16,7 @@ use crate::message::{HEADER_BYTES, Writer};
 use crate::port::PortAddress;
 use crate::transcript::HEADING;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::io::BufRead;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -29,14 +30,21 @@ const END_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 const MAX_WRITE_TIME: Duration = Duration::from_secs(600);
 
 /// A transcript of recorded connections, in memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Transcript {
     connections: Vec<Recorded>,
 }
 
+/// Shows how much was recorded, and none of its bytes.
+impl fmt::Debug for Transcript {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Transcript({} connections)", self.connections.len())
+    }
+}
+
 /// A recorded connection: its request, and the bytes that the runtime sent, each piece with its
 /// time.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 struct Recorded {
     advertise: Option<Advertise>,
     request: Vec<u8>,
@@ -183,14 +191,18 @@ pub enum Pace {
 /// println!("{}", Runtime::at(replay.endpoint()).info()?.command_line);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct Replay {
     stage: Arc<Stage>,
     endpoint: Endpoint,
     threads: Vec<JoinHandle<()>>,
 }
 
-#[derive(Debug)]
+impl fmt::Debug for Replay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Replay({} connections at {})", self.stage.connections.len(), self.endpoint)
+    }
+}
+
 struct Stage {
     connections: Vec<Recorded>,
     pace: Pace,

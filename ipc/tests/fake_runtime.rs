@@ -315,6 +315,16 @@ fn a_session_gives_every_byte_and_its_end() {
 }
 
 #[test]
+fn sessions_show_no_bytes_that_they_have_received() {
+    let (_fake, runtime) = fake(streaming(1_000_000));
+    let session = runtime.start(&session_config()).unwrap();
+    eventually("bytes have come", || session.received_bytes() > 500_000);
+    for text in [format!("{session:?}"), format!("{:?}", session.stop_handle())] {
+        assert!(text.len() < 300, "{text}");
+    }
+}
+
+#[test]
 fn a_stop_by_the_reader_itself_loses_nothing_although_nobody_reads() {
     // More bytes than socket and queue hold: the stop would hang if the drain waited for the
     // reader.
@@ -370,6 +380,35 @@ fn a_session_that_has_ended_is_never_stopped() {
     assert_eq!(session.stop().unwrap(), Ending::ByTarget);
     drop(session);
     assert!(fake.stops().is_empty());
+}
+
+#[test]
+fn finishing_a_session_waits_for_its_ending() {
+    let (fake, runtime) = fake(streaming(1000));
+    // The reader has every byte, and perhaps not yet the end of the connection.
+    let mut session = runtime.start(&session_config()).unwrap();
+    let stop = session.stop_handle();
+    let stopper = std::thread::spawn(move || stop.stop());
+    let mut bytes = vec![0; whole(1000).len()];
+    session.read_exact(&mut bytes).unwrap();
+    assert_eq!(session.finish().unwrap(), Ending::Stopped);
+    assert_eq!(stopper.join().unwrap().unwrap(), Ending::Stopped);
+    // A session that nobody has stopped, although nobody reads it.
+    let session = runtime.start(&session_config()).unwrap();
+    assert_eq!(session.finish().unwrap(), Ending::Stopped);
+    fake.set_fault(Some(Fault::on(CommandId::COLLECT_TRACING_2, FaultKind::DieInStream(500))));
+    let mut session = runtime.start(&session_config()).unwrap();
+    session.read_exact(&mut bytes[..500]).unwrap();
+    eventually("the end", || session.ending().is_some());
+    assert_eq!(session.finish().unwrap(), Ending::ByTarget);
+}
+
+#[test]
+fn finishing_a_session_that_cannot_be_stopped_is_an_error() {
+    let (fake, runtime) = fake(streaming(1000));
+    fake.set_fault(Some(Fault::always(FaultKind::StopIgnored)));
+    let session = runtime.deadlines(patient().stop(SHORT_DEADLINE)).start(&session_config());
+    assert!(matches!(session.unwrap().finish(), Err(Error::Deadline { .. })));
 }
 
 #[test]

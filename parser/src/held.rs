@@ -1,7 +1,9 @@
 //! Keeps in a reusable buffer those bytes of a stream that were read and are still needed.
 
+use std::fmt;
+
 /// Window of the stream, from the last released position to the newest byte.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Held {
     /// Bytes that were read, up to `filled`, then initialised room for more.
     buffer: Vec<u8>,
@@ -10,6 +12,13 @@ pub(crate) struct Held {
     begin: usize,
     /// Stream position of `buffer[begin]`.
     start: u64,
+}
+
+/// Shows where the bytes lie, and none of them.
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes at {:#x}", self.len(), self.start)
+    }
 }
 
 impl Held {

@@ -6,6 +6,7 @@
 use crate::following::Following;
 use crate::held::Held;
 use crate::work;
+use std::fmt;
 use std::io::{self, Read};
 
 /// Range of bytes of a stream.
@@ -149,8 +150,8 @@ impl<B: AsRef<[u8]>> Source for Whole<B> {
     }
 }
 
-impl<B: AsRef<[u8]>> std::fmt::Debug for Whole<B> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<B> fmt::Debug for Whole<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Whole({} bytes)", self.len)
     }
 }
@@ -163,13 +164,19 @@ const READ_BYTES: usize = 256 * 1024;
 ///
 /// It keeps the bytes from the last released position on in a buffer. Each byte is moved about
 /// once at most.
-#[derive(Debug)]
 pub struct Buffered<R> {
     input: R,
     held: Held,
     is_ended: bool,
     /// Whether reading never waits, because all bytes are available.
     is_at_rest: bool,
+}
+
+/// Does not show the input, which may hold bytes of its own.
+impl<R> fmt::Debug for Buffered<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffered({:?})", self.held)
+    }
 }
 
 impl<R: Read> Buffered<R> {

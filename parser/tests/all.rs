@@ -9,6 +9,7 @@ mod catalog;
 mod check;
 mod chunking;
 mod corpus;
+mod debug_text;
 mod end_mark;
 mod feed;
 mod fields_golden;

@@ -14,6 +14,7 @@ use crate::runtime::Runtime;
 use crate::transcript::Tap;
 pub use queue::Ending;
 use queue::{CHUNK_BYTES, Popped, Queue};
+use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,10 +46,9 @@ pub use user_events::UserEventsSession;
 /// });
 /// let mut bytes = Vec::new();
 /// session.read_to_end(&mut bytes)?;
-/// println!("{} bytes, {:?}", bytes.len(), session.ending());
+/// println!("{} bytes, {:?}", bytes.len(), session.finish()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct Session {
     shared: Arc<SharedSession>,
     command: CollectCommand,
@@ -59,17 +59,33 @@ pub struct Session {
     drain: Option<std::thread::JoinHandle<()>>,
 }
 
-#[derive(Debug)]
 pub(crate) struct SharedSession {
     runtime: Runtime,
     id: SessionId,
     stream: Arc<Stream>,
 }
 
-#[derive(Debug)]
 struct Stream {
     queue: Queue,
     wire: Wire,
+}
+
+/// Shows the session without the bytes that it has received.
+impl fmt::Debug for SharedSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let received_bytes = self.stream.queue.lock().total_bytes;
+        f.debug_struct("Session")
+            .field("id", &self.id)
+            .field("received_bytes", &received_bytes)
+            .field("ending", &self.stream.ending())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.shared.fmt(f)
+    }
 }
 
 impl Session {
@@ -172,6 +188,30 @@ impl Session {
     /// Returns how the stream ended, or `None` while it goes on.
     pub fn ending(&self) -> Option<Ending> {
         self.shared.stream.ending()
+    }
+
+    /// Ends the session, and waits until its stream has ended: it is stopped, unless it has been, and
+    /// bytes that were not read are thrown away.
+    ///
+    /// A reader that has seen the stream's end mark need not have seen the end of the connection,
+    /// so that [`Session::ending`] may still be `None`; this is not.
+    ///
+    /// # Errors
+    /// [`Error::Deadline`] if the target did not end the session in time, or the error that ended its
+    /// stream.
+    pub fn finish(self) -> Result<Ending, Error> {
+        let queue = &self.shared.stream.queue;
+        // The thread that receives bytes must not wait for a reader.
+        queue.change(|state| state.discard = true);
+        let stopped = self.shared.stop();
+        if let Some(source) = queue.change(|state| state.failure.take()) {
+            return Err(Error::Io { step: Step::Drain, source });
+        }
+        match (stopped, self.ending()) {
+            // The stop was refused, because the session had ended.
+            (Err(_), Some(ending)) if ending != Ending::Cut => Ok(ending),
+            (stopped, _) => stopped,
+        }
     }
 
     /// Returns the runtime of the session.

@@ -36,7 +36,6 @@ pub(super) enum Stop {
     Failed,
 }
 
-#[derive(Debug)]
 pub(super) struct QueueState {
     chunks: VecDeque<Vec<u8>>,
     spare: Vec<Vec<u8>>,
@@ -53,7 +52,6 @@ pub(super) struct QueueState {
     pub(super) discard: bool,
 }
 
-#[derive(Debug)]
 pub(super) struct Queue {
     state: Mutex<QueueState>,
     changed: Condvar,
@@ -182,7 +180,6 @@ impl Queue {
     }
 }
 
-#[derive(Debug)]
 pub(super) enum Popped {
     Chunk(Vec<u8>),
     Nothing,

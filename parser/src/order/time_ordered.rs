@@ -12,6 +12,7 @@ use crate::event::Event;
 use crate::limits::Limits;
 use crate::reader::{Reader, RunEnd, Step, TryEach, Visit};
 use crate::source::{Source, index};
+use std::fmt;
 
 /// Number of queued events at which runs are merged, in addition to twice the number of events that
 /// the last merge left in the queue.
@@ -40,7 +41,6 @@ const BATCH_BYTES: u64 = 1 << 20;
 /// assert_eq!(events.out_of_order(), 0);
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct TimeOrdered<S> {
     reader: Reader<S>,
     queue: Queue,
@@ -50,6 +50,16 @@ pub struct TimeOrdered<S> {
     has_read: bool,
     /// Header of the most recently returned event.
     header: BlobHeader,
+}
+
+/// Shows the reader and how many events wait, and none of them.
+impl<S> fmt::Debug for TimeOrdered<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TimeOrdered")
+            .field("reader", &self.reader)
+            .field("waiting", &self.queue.waiting())
+            .finish_non_exhaustive()
+    }
 }
 
 /// Returns the fill of the queue at which runs are merged for the first time.

@@ -14,6 +14,7 @@ use crate::resync::v6::Explored;
 use crate::source::{Buffered, Source, Whole, index};
 use crate::statistics::Statistics;
 use crate::version::Version;
+use std::fmt;
 use std::io::Read;
 
 /// Reads events from a nettrace stream of any version.
@@ -34,7 +35,6 @@ use std::io::Read;
 /// Reading fails with an [`Error`](crate::Error) only if the beginning of the stream cannot be
 /// read, or the source fails. Damage is reported by [`Reader::damage`], and everything around it
 /// is read.
-#[derive(Debug)]
 pub struct Reader<S> {
     pub(super) source: S,
     pub(super) state: State,
@@ -60,6 +60,19 @@ pub struct Reader<S> {
     /// Whether the caller wants blocks, including event blocks.
     pub(super) gives_blocks: bool,
     pub(super) scope: Scope,
+}
+
+/// Shows how far the reader is, and nothing of what it has read.
+impl<S> fmt::Debug for Reader<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader")
+            .field("version", &self.state.version())
+            .field("position", &self.position)
+            .field("events", &self.state.statistics.events)
+            .field("findings", &self.state.damage.findings().len())
+            .field("is_complete", &self.state.is_complete)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'d> Reader<Whole<&'d [u8]>> {

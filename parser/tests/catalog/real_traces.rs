@@ -40,7 +40,7 @@ fn walk_event<'r>(event: &Event<'r>, at: &str) -> (Vec<&'r str>, &'r [u8]) {
 
 /// Returns provider and display name of each event of a trace of this repository.
 fn names_in(trace: &str) -> BTreeSet<(String, String)> {
-    let bytes = corpus::of_repository().iter().find(|file| file.name() == trace).unwrap().bytes();
+    let bytes = corpus::trace(trace).bytes();
     let mut reader = Reader::from_slice(&bytes);
     let mut names = BTreeSet::new();
     while let Some(event) = reader.next_event().unwrap() {
