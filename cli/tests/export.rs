@@ -2,14 +2,13 @@
 
 use crate::common;
 
-use common::{command, file, nettrace, nettrace_with_input};
-use nettrace_testdata::{corpus, eventually, synth};
+use common::{file, nettrace, nettrace_with_input};
+use nettrace_testdata::{corpus, synth};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 /// Creates a folder with a trace, and another trace in a folder below.
 fn traces() -> PathBuf {
@@ -46,6 +45,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Returns the number of files below a folder, which another process may be changing.
+#[cfg(unix)]
 fn file_count(folder: &Path) -> usize {
     let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     paths.map(|path| if path.is_dir() { file_count(&path) } else { 1 }).sum()
@@ -116,7 +116,7 @@ fn inputs_that_fail_are_rows_with_a_reason_and_the_others_are_exported() {
     let mut statuses: Vec<(String, String)> = rows
         .iter()
         .map(|row| {
-            let name = text(&row["path"]).rsplit('/').next().unwrap().to_owned();
+            let name = text(&row["path"]).rsplit(['/', '\\']).next().unwrap().to_owned();
             assert_eq!(row["reason"] == Field::Null, text(&row["status"]) == "ok");
             (name, text(&row["status"]).to_owned())
         })
@@ -215,7 +215,7 @@ fn inputs(out: &Path) -> Vec<(String, String, String)> {
         .iter()
         .map(|row| {
             let name = text_of(&row["path"]);
-            let name = name.rsplit('/').next().unwrap_or_default().to_owned();
+            let name = name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
             (name, text_of(&row["status"]), text_of(&row["reason"]))
         })
         .collect();
@@ -298,6 +298,7 @@ fn an_event_type_that_no_trace_has_is_named() {
 }
 
 #[test]
+#[cfg(unix)]
 fn an_export_that_is_killed_and_run_again_gives_the_same_data_set() {
     let folder = traces();
     let (whole, killed) = (folder.join("whole"), folder.join("killed"));
@@ -305,12 +306,12 @@ fn an_export_that_is_killed_and_run_again_gives_the_same_data_set() {
     let all = files(&whole).len();
     for moment in 1..8 {
         let words = ["export", "parquet", folder.to_str().unwrap(), "-o", killed.to_str().unwrap()];
-        let mut child = command(&words)
+        let mut child = common::command(&words)
             .args(["--threads", "1", "--skip-existing"])
-            .stderr(Stdio::null())
+            .stderr(std::process::Stdio::null())
             .spawn()
             .unwrap();
-        eventually("some files", || {
+        nettrace_testdata::eventually("some files", || {
             child.try_wait().unwrap().is_some() || file_count(&killed) >= all * moment / 8
         });
         child.kill().unwrap();

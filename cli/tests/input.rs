@@ -291,6 +291,7 @@ fn output_that_cannot_be_written_is_a_failure() {
 }
 
 #[test]
+#[cfg(unix)]
 fn hostile_names_cannot_write_to_the_terminal() {
     let event_type = event_type("evil\x1b[31m\n", 1, "\"bell\x07\\", vec![]);
     let session = session_of(synth::Version::V4, event_type, [vec![]]);

@@ -8,6 +8,7 @@ const ORDER: &[&[&str]] = &[
     &[
         "causes",
         "console",
+        "console_events",
         "delays",
         "exit",
         "ignored_signal",

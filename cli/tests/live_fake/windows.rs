@@ -69,10 +69,10 @@ fn a_started_programs_exit_code_and_children_are_known() {
     let acts = [&program, "--exact", "targets::acts_as_a_net_program", "--nocapture"];
     for (option, files) in [("--force", 1), ("--children", 2)] {
         let folder = Folder::new();
-        let options =
-            ["collect", "--patience", "120s", option, "-o", "x.nettrace", "--", "cmd", "/C"];
+        let file = folder.path("x.nettrace");
+        let options = ["collect", "--patience", "120s", option, "-o", &file, "--", "cmd", "/C"];
         let words = [&options[..], &acts, &["&"], &acts, &["&", "exit", "5"]].concat();
-        let output = command(&words).current_dir(&folder.0).env("NETTRACE_ACTS", "1").output();
+        let output = command(&words).env("NETTRACE_ACTS", "1").output();
         let output = output.unwrap();
         let messages = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(5), "{messages}");
