@@ -87,7 +87,7 @@ fn expected_counters(marks: &[TimelineMark]) -> BTreeMap<String, (u64, f64)> {
     let mut sums: BTreeMap<String, (u64, f64)> = BTreeMap::new();
     for mark in marks {
         if let TimelineMark::Counter(point) = mark {
-            let sum = sums.entry(point.name.clone()).or_default();
+            let sum = sums.entry(point.name.to_string()).or_default();
             *sum = (sum.0 + 1, sum.1 + point.value);
         }
     }

@@ -239,12 +239,13 @@ fn compilations_binds_tasks_and_activities_of_every_trace_are_the_same_in_report
     for trace in corpus::traces() {
         let bytes = trace.bytes();
         let spans = spans_of(&bytes);
-        let timeline =
-            |category, names: &[&str]| {
-                sum_of(spans.iter().filter(|span| {
-                    span.category == category && names.contains(&span.name.as_str())
-                }))
-            };
+        let timeline = |category, names: &[&str]| {
+            sum_of(
+                spans
+                    .iter()
+                    .filter(|span| span.category == category && names.contains(&&*span.name)),
+            )
+        };
         let compiled = spans.iter().filter(|span| span.category == Category::Jit);
         let compiled = sum_of(compiled.filter(|span| span.name != "compile in the background"));
         let sum = |of: &mut dyn Iterator<Item = Sum>| {

@@ -137,10 +137,7 @@ fn a_catch_block_ends_where_the_exception_that_left_it_is_caught() {
         let by = caught(end_nanos(left) + 1).expect("it ends where another begins");
         assert_eq!(by.thread, left.thread);
         let names = [argument(left, "left_by"), argument(by, "exception")];
-        assert_eq!(
-            names,
-            [const { "Workload.WidgetException" }; 2].map(|name| Some(name.to_owned()))
-        );
+        assert_eq!(names, [const { "Workload.WidgetException" }; 2].map(|name| Some(name.into())));
         assert!(
             left.nanos > 0
                 && argument(left, "exception").is_some_and(|name| name.starts_with("System."))

@@ -26,8 +26,9 @@ use super::states::{self, StateRun};
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::hash::HashMap;
 use crate::model::{
-    Argument, Arguments, Category, Flow, FrameHandle, Kind, Model, ProcessHandle, Profile,
-    Resolved, Sample, Span, SpanScope, StackHandle, Texts, ThreadHandle, TimelineMark, Track,
+    Argument, Arguments, Category, Flow, FrameHandle, Kind, MarkText, Model, ProcessHandle,
+    Profile, Resolved, Sample, Span, SpanScope, StackHandle, Texts, ThreadHandle, TimelineMark,
+    Track,
 };
 use crate::numbering::Numbering;
 use crate::sorted::SortFew;
@@ -103,7 +104,7 @@ enum TrackContent {
     Thread(ThreadHandle),
     Lane(ProcessHandle, Category, usize),
     State(ThreadHandle),
-    Counter(ProcessHandle, String),
+    Counter(ProcessHandle, MarkText),
 }
 
 impl<'o> Perfetto<'o> {
@@ -515,7 +516,7 @@ mod tests {
 
     #[test]
     fn of_spans_that_begin_together_the_outer_one_is_written_first() {
-        let span = |name: &str, start_nanos, nanos| Span {
+        let span = |name: &'static str, start_nanos, nanos| Span {
             category: Category::Wait,
             place: SpanScope::Thread,
             name: name.into(),

@@ -10,8 +10,8 @@ use crate::model::activity_edge::EdgeTypes;
 use crate::model::activity_path::PathForm;
 use crate::model::intervals::{Interval, LockWaits, Matcher, reported_nanos};
 use crate::model::{
-    CpuWeights, GatheredSamples, Kind, MarkChoice, Mode, Model, Moment, Profile, Resolved,
-    STILL_WAITING, Sample, SessionSpan, Spans, StackHandle, ThreadHandle, ThreadState,
+    Coverage, CpuWeights, GatheredSamples, Kind, MarkChoice, Mode, Model, Moment, Profile,
+    Resolved, STILL_WAITING, Sample, SessionSpan, Spans, StackHandle, ThreadHandle, ThreadState,
     TimelineMark, counter_marks, measure, rounded, stands_for,
 };
 use nettrace_parser::view::{self, View};
@@ -54,6 +54,22 @@ pub struct Analysis<'c> {
     pub(super) carried: [f64; 2],
     /// Number and times of the events that pass the filter, if there is an observer.
     pub(super) selected: SessionSpan,
+    /// What the converters' names show about the trace.
+    named: Option<Named>,
+}
+
+/// What the names of a whole trace show about it.
+#[derive(Debug, Clone, Copy)]
+struct Named {
+    coverage: Coverage,
+    has_untold_samples: bool,
+}
+
+impl Named {
+    fn from_resolved(resolved: &Resolved<'_>) -> Named {
+        let has_untold_samples = resolved.has_untold_samples();
+        Named { coverage: resolved.coverage(), has_untold_samples }
+    }
 }
 
 /// Rounds one of many values and carries the remainder to the next one, so that the sum is right.
@@ -112,6 +128,7 @@ impl<'c> Analysis<'c> {
             carried: [0.0; 2],
             selected: SessionSpan::default(),
             outcome: None,
+            named: None,
         }
     }
 
@@ -386,6 +403,7 @@ impl<'c> Analysis<'c> {
         }
         let profile = &self.outputs.profile;
         let resolved = resolved(&self.model, profile, &self.options);
+        self.named = Some(Named::from_resolved(&resolved));
         converters.into_iter().try_for_each(|converter| converter.finish(&resolved, profile))
     }
 
@@ -426,8 +444,8 @@ impl<'c> Analysis<'c> {
     }
 
     fn into_finished(self) -> Finished {
-        let (outcome, options) = (self.outcome, self.options);
-        Finished { model: self.model, profile: self.outputs.profile, outcome, options }
+        let (outcome, options, named) = (self.outcome, self.options, self.named);
+        Finished { model: self.model, profile: self.outputs.profile, outcome, options, named }
     }
 }
 
@@ -453,9 +471,25 @@ pub struct Finished {
     /// [`ReportPass::set_outcome`](crate::report::ReportPass::set_outcome) was not called.
     pub outcome: Option<Outcome>,
     options: AnalysisOptions,
+    named: Option<Named>,
 }
 
 impl Finished {
+    /// Returns how many frames have names. It takes no time if there were converters, which needed
+    /// all names.
+    pub fn coverage(&self) -> Coverage {
+        self.named().coverage
+    }
+
+    /// Returns [`Resolved::has_untold_samples`]. It takes no time if there were converters.
+    pub fn has_untold_samples(&self) -> bool {
+        self.named().has_untold_samples
+    }
+
+    fn named(&self) -> Named {
+        self.named.unwrap_or_else(|| Named::from_resolved(&self.resolved()))
+    }
+
     /// Resolves all names and applies the filter, according to the options.
     pub fn resolved(&self) -> Resolved<'_> {
         resolved(&self.model, &self.profile, &self.options)

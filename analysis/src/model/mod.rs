@@ -122,7 +122,7 @@ pub(crate) use session_span::SessionSpan;
 pub use shown::TaskKind;
 pub(crate) use shown::{handler_text, method_frame, task_method, task_text, type_text};
 pub use spans::{
-    Argument, Category, CounterMark, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
+    Argument, Category, CounterMark, Ends, Flow, Instant, MarkText, Span, SpanScope, TimelineMark,
 };
 pub(crate) use spans::{Arguments, MarkChoice, Spans};
 use stacks::Stacks;

@@ -1,6 +1,5 @@
 //! What texts of payloads that came lately stand for.
 
-use super::handle::TextHandle;
 use nettrace_parser::Utf16;
 use nettrace_parser::internal::first;
 
@@ -9,46 +8,48 @@ const MAX_TEXTS: usize = 256;
 /// Maximum length of a text that is remembered, in bytes.
 const MAX_TEXT_BYTES: usize = 1024;
 
-/// Handles that were found for texts, by the bytes of the texts in the payload. Events name the same
-/// types and methods again and again, and a handle that is known saves decoding the text. A text
-/// may replace another one, so memory is bounded however many texts there are.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RecentTexts {
-    rows: Vec<RecentText>,
+/// What was found for texts, by the bytes of the texts in the payload: handles, or texts to show.
+/// Events name the same types and methods again and again, and what is known saves decoding the
+/// text. A text may replace another one, so memory is bounded however many texts there are.
+#[derive(Debug, Clone)]
+pub(crate) struct RecentTexts<T> {
+    rows: Vec<RecentText<T>>,
 }
 
-#[derive(Debug, Clone, Default)]
-struct RecentText {
+#[derive(Debug, Clone)]
+struct RecentText<T> {
     stored: Vec<u8>,
     /// `None` until the row is used.
-    handle: Option<TextHandle>,
+    found: Option<T>,
 }
 
-impl RecentTexts {
-    /// Returns the handle of a text, which `find` returns if the text is not remembered.
-    pub(crate) fn handle_of(
-        &mut self,
-        text: Utf16<'_>,
-        find: impl FnOnce(Utf16<'_>) -> TextHandle,
-    ) -> TextHandle {
+impl<T> Default for RecentTexts<T> {
+    fn default() -> RecentTexts<T> {
+        RecentTexts { rows: Vec::new() }
+    }
+}
+
+impl<T: Clone> RecentTexts<T> {
+    /// Returns what a text stands for, which `find` returns if the text is not remembered.
+    pub(crate) fn meaning_of(&mut self, text: Utf16<'_>, find: impl FnOnce(Utf16<'_>) -> T) -> T {
         let stored = text.bytes();
         if stored.len() > MAX_TEXT_BYTES {
             return find(text);
         }
         if self.rows.is_empty() {
-            self.rows.resize_with(MAX_TEXTS, RecentText::default);
+            self.rows.resize_with(MAX_TEXTS, || RecentText { stored: Vec::new(), found: None });
         }
         let Some(row) = self.rows.get_mut(place_of(stored)) else { return find(text) };
-        if let Some(handle) = row.handle
+        if let Some(found) = &row.found
             && row.stored == stored
         {
-            return handle;
+            return found.clone();
         }
-        let handle = find(text);
+        let found = find(text);
         row.stored.clear();
         row.stored.extend_from_slice(stored);
-        row.handle = Some(handle);
-        handle
+        row.found = Some(found.clone());
+        found
     }
 }
 
@@ -67,6 +68,7 @@ fn place_of(stored: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::TextHandle;
 
     #[test]
     fn a_text_is_looked_up_until_it_is_known() {
@@ -74,7 +76,7 @@ mod tests {
         let (mut asked, long) = (0, [b'x'; MAX_TEXT_BYTES + 2]);
         for (bytes, handle) in [(&b"a\0"[..], 7), (b"b\0", 8), (b"a\0", 7), (&long, 9), (&long, 9)]
         {
-            let found = texts.handle_of(Utf16::new(bytes, true), |_| {
+            let found = texts.meaning_of(Utf16::new(bytes, true), |_| {
                 asked += 1;
                 TextHandle(handle)
             });
@@ -89,7 +91,7 @@ mod tests {
         for number in 0..100_000_u32 {
             let bytes = number.to_le_bytes();
             let handle = TextHandle(number);
-            assert_eq!(texts.handle_of(Utf16::new(&bytes, true), |_| handle), handle);
+            assert_eq!(texts.meaning_of(Utf16::new(&bytes, true), |_| handle), handle);
         }
         assert_eq!(texts.rows.len(), MAX_TEXTS);
     }

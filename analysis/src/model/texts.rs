@@ -11,7 +11,7 @@ pub(crate) struct Texts {
     rows: Vec<Arc<str>>,
     handles: HashMap<Arc<str>, TextHandle>,
     scratch: String,
-    recent: RecentTexts,
+    recent: RecentTexts<TextHandle>,
 }
 
 impl Texts {
@@ -40,7 +40,7 @@ impl Texts {
     /// Returns the handle of a payload's text that many events have. A new text is added.
     pub(crate) fn intern_repeated(&mut self, text: Utf16<'_>) -> TextHandle {
         let mut recent = std::mem::take(&mut self.recent);
-        let handle = recent.handle_of(text, |text| self.intern_stored(text));
+        let handle = recent.meaning_of(text, |text| self.intern_stored(text));
         self.recent = recent;
         handle
     }

@@ -70,7 +70,7 @@ impl Default for PageExceptions {
 pub(super) struct LimitedTexts {
     pub(super) texts: Texts,
     /// Handles of texts that came lately.
-    recent: RecentTexts,
+    recent: RecentTexts<TextHandle>,
     /// Handle of [`MANY_MORE`], once it is used in place of a text.
     many_more: Option<TextHandle>,
     /// Number of uses of [`MANY_MORE`] in place of a text.
@@ -91,7 +91,7 @@ impl LimitedTexts {
             let kept = texts.intern_up_to(&shown(text.to_string()), most);
             kept.unwrap_or_else(|| *many_more.get_or_insert_with(|| texts.intern(MANY_MORE)))
         };
-        let handle = recent.handle_of(stored, find);
+        let handle = recent.meaning_of(stored, find);
         *replaced = replaced.saturating_add(u64::from(Some(handle) == *many_more));
         handle.0
     }

@@ -236,7 +236,7 @@ pub struct Exceptions {
     /// the throw.
     threads: HashMap<ThreadHandle, Handlers<Option<SitePlace>, ()>>,
     /// Groups of messages.
-    groups: RecentTexts,
+    groups: RecentTexts<TextHandle>,
     is_handling_traced: bool,
     top: usize,
 }
@@ -295,7 +295,7 @@ impl Exceptions {
                 texts.intern("(other messages)")
             } else {
                 let find = |text: Utf16<'_>| texts.intern(&group_of(&text.to_string()));
-                self.groups.handle_of(exception.message, find)
+                self.groups.meaning_of(exception.message, find)
             };
             increase(site.messages.entry(group).or_default(), 1);
         }

@@ -58,7 +58,7 @@ impl<'m> Resolving<'m> {
     pub(crate) fn coverage(&self) -> Coverage {
         match &self.resolved {
             Some(resolved) => resolved.coverage(),
-            None => self.finished.resolved().coverage(),
+            None => self.finished.coverage(),
         }
     }
 

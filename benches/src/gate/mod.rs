@@ -128,7 +128,7 @@ const REPORTS: [Row; 6] = [
     event("summary", Case::Web, 4_120.0),
     event("http", Case::Web, 4_700.0),
     event("page", Case::Net10, 7_030.0),
-    event("perfetto", Case::Net10, 2_470.0),
+    event("perfetto", Case::Net10, 2_330.0),
     event("text", Case::Net10, 1_545.0),
 ];
 
@@ -177,8 +177,8 @@ const ALLOCATIONS: [(&str, Case, f64); 12] = [
     ("report:http", Case::Web, 2.8),
     ("report:exceptions", Case::Net10, 0.085),
     ("report:exceptions", Case::Web, 0.005),
-    ("perfetto", Case::Net10, 0.91),
-    ("perfetto", Case::Web, 1.15),
+    ("perfetto", Case::Net10, 0.4),
+    ("perfetto", Case::Web, 0.88),
     ("text", Case::Net10, 0.005),
     ("text", Case::Web, 0.005),
 ];

@@ -1,8 +1,7 @@
 //! Writes JSON texts that are values of columns.
 
-use nettrace_analysis::model::Argument;
+use nettrace_analysis::model::{Argument, MarkText};
 use nettrace_export::json::Json;
-use std::borrow::Cow;
 
 /// Writes pairs of texts as an object.
 pub(crate) fn write_texts<'t>(
@@ -13,7 +12,7 @@ pub(crate) fn write_texts<'t>(
 }
 
 /// Writes the arguments of a span as an object.
-pub(crate) fn write_arguments(out: &mut Vec<u8>, arguments: &[(Cow<'static, str>, Argument)]) {
+pub(crate) fn write_arguments(out: &mut Vec<u8>, arguments: &[(MarkText, Argument)]) {
     let pairs = arguments.iter().map(|(name, value)| (&**name, value));
     write_object(out, pairs, |out, value| match value {
         Argument::Number(number) => out.number(*number),

@@ -96,9 +96,16 @@ impl Message {
         match self.bytes.get_mut(at) {
             Some(place) if length < 0x80 => *place = low_bits(length),
             _ => {
-                let mut digits = Message::default();
-                digits.varint(length);
-                self.bytes.splice(at..begin, digits.bytes);
+                // The other bytes of the length push what was written aside.
+                let end = self.bytes.len();
+                let more = usize::from(varint_bytes(length).saturating_sub(1));
+                self.bytes.resize(end.saturating_add(more), 0);
+                self.bytes.copy_within(begin..end, begin.saturating_add(more));
+                let mut left = length;
+                for place in self.bytes.iter_mut().skip(at).take(more.saturating_add(1)) {
+                    *place = low_bits(left) | if left < 0x80 { 0 } else { 0x80 };
+                    left >>= 7;
+                }
             }
         }
         self
@@ -110,7 +117,7 @@ impl Message {
         field: u32,
         values: impl Iterator<Item = u64> + Clone,
     ) -> &mut Self {
-        let length: u64 = values.clone().map(varint_bytes).sum();
+        let length: u64 = values.clone().map(|value| u64::from(varint_bytes(value))).sum();
         if length > 0 {
             self.key(field, 2);
             self.varint(length);
@@ -124,8 +131,10 @@ fn low_bits(value: u64) -> u8 {
     (value & 0x7f) as u8
 }
 
-fn varint_bytes(value: u64) -> u64 {
-    u64::from(u64::BITS.saturating_sub((value | 1).leading_zeros()).div_ceil(7))
+/// Returns the length of a number, in bytes: 1 to 10.
+fn varint_bytes(value: u64) -> u8 {
+    let bits = u64::BITS.saturating_sub((value | 1).leading_zeros());
+    u8::try_from(bits.div_ceil(7)).unwrap_or(u8::MAX)
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! Makes the marks for activities, from starts and stops of event sources and activity sources.
 
 use super::mark::{Argument, Arguments, Category, SpanScope};
+use super::mark_text::MarkText;
 use super::subject;
 use super::{SpanMoment, SpanSubject, Spans};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::intervals::{ActivityInterval, Interval};
 use crate::model::short;
 use nettrace_parser::view::{Activity, View};
-use nettrace_parser::{Event, Value};
+use nettrace_parser::{Event, Utf16, Value};
 
 /// Names of those arguments of activity sources that are shown.
 const SHOWN: &[&str] = &[
@@ -29,10 +30,10 @@ impl Spans {
     pub(super) fn diagnostic_source(&mut self, moment: SpanMoment<'_, '_>) {
         let Some(activity) = Activity::from_event(moment.event) else { return };
         let mut arguments = Arguments::new();
-        subject::text(&mut arguments, "source", activity.source.to_string());
+        subject::text(&mut arguments, "source", self.value(activity.source));
         for (name, value) in activity.arguments() {
             if let Some(shown) = SHOWN.iter().find(|shown| name == **shown) {
-                subject::text(&mut arguments, shown, value.to_string());
+                subject::text(&mut arguments, shown, self.value(value));
             }
         }
         if let Some(edge) = moment.activity_edge() {
@@ -49,12 +50,17 @@ impl Spans {
         if moment.event.name() == "EventCounters" {
             self.event_counter(moment);
         } else if let Some(edge) = moment.activity_edge() {
-            self.activity(moment, edge, arguments_of(moment.event));
+            let arguments = self.arguments_of(moment.event);
+            self.activity(moment, edge, arguments);
         }
     }
 
     fn activity(&mut self, moment: SpanMoment<'_, '_>, edge: &ActivityEdge, arguments: Arguments) {
-        let subject = SpanSubject::new(Category::Activity, SpanScope::Thread, edge.task());
+        let subject = SpanSubject::new(
+            Category::Activity,
+            SpanScope::Thread,
+            self.plain_names.plain(edge.task()),
+        );
         let name = self.names.intern(&edge.name);
         if edge.is_start {
             let begun = SpanSubject { arguments, ..subject };
@@ -111,28 +117,43 @@ fn shown(interval: ActivityInterval<SpanSubject>) -> Interval<SpanSubject> {
     })
 }
 
-/// Returns the provider and the fields of an event as arguments.
-fn arguments_of(event: &Event<'_>) -> Arguments {
-    let mut arguments = Arguments::new();
-    subject::text(&mut arguments, "provider", short(event.provider()).to_owned());
-    for field in event.fields().take(MAX_ARGUMENTS) {
-        let Ok(value) = field.value else { continue };
-        let argument = match value {
-            Value::Pointer(address) => Argument::Address(address),
-            Value::Guid(guid) => Argument::Text(guid.to_string()),
-            Value::Bool(truth) => Argument::Text(truth.to_string()),
-            Value::F32(_) | Value::F64(_) | Value::Decimal(_) => {
-                let Some(real) = value.as_f64() else { continue };
-                Argument::Real(real)
-            }
-            _ => match (value.as_u64(), value.as_i64(), value.to_text()) {
-                (Some(number), ..) => Argument::Number(number),
-                (_, Some(number), _) => Argument::Text(number.to_string()),
-                (.., Some(text)) => Argument::Text(text),
-                _ => continue,
-            },
-        };
-        arguments.push((short(field.name()).to_owned().into(), argument));
+impl Spans {
+    /// Returns the provider and the fields of an event as arguments.
+    fn arguments_of(&mut self, event: &Event<'_>) -> Arguments {
+        let fields = event.schema().map_or(0, |schema| schema.payload_fields().len());
+        let mut arguments = Arguments::with_capacity(fields.min(MAX_ARGUMENTS).saturating_add(1));
+        let provider = self.plain_names.plain(short(event.provider()));
+        subject::text(&mut arguments, "provider", provider);
+        for field in event.fields().take(MAX_ARGUMENTS) {
+            let Ok(value) = field.value else { continue };
+            let argument = match value {
+                Value::Pointer(address) => Argument::Address(address),
+                Value::Utf16(text) => Argument::Text(self.value(text)),
+                Value::Guid(guid) => Argument::Text(guid.to_string().into()),
+                Value::Bool(truth) => Argument::Text(if truth { "true" } else { "false" }.into()),
+                Value::F32(_) | Value::F64(_) | Value::Decimal(_) => {
+                    let Some(real) = value.as_f64() else { continue };
+                    Argument::Real(real)
+                }
+                _ => match (value.as_u64(), value.as_i64(), value.to_text()) {
+                    (Some(number), ..) => Argument::Number(number),
+                    (_, Some(number), _) => Argument::Text(number.to_string().into()),
+                    (.., Some(text)) => Argument::Text(text.into()),
+                    _ => continue,
+                },
+            };
+            arguments.push((self.plain_names.plain(short(field.name())), argument));
+        }
+        arguments
     }
-    arguments
+
+    /// Returns a text of an event as it is.
+    pub(super) fn value(&mut self, text: Utf16<'_>) -> MarkText {
+        let decoded = &mut self.decoded;
+        self.values.meaning_of(text, |text| {
+            decoded.clear();
+            Value::Utf16(text).append_to(decoded);
+            MarkText::copied(decoded)
+        })
+    }
 }

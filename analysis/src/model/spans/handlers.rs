@@ -1,16 +1,15 @@
 //! Makes the marks for exceptions, and for the blocks of code that run because of them.
 
 use super::mark::{Category, SpanScope};
-use super::runtime::texts_of;
+use super::mark_text::MarkText;
 use super::subject::{self, SpanSubject};
 use super::{SpanMoment, Spans};
 use crate::model::intervals::{CatchBlock, Clause, Interval};
 use crate::model::{NameOptions, type_text};
 use nettrace_parser::view::{Exception, View};
-use std::sync::Arc;
 
 /// The exceptions of one thread, known by their types, and the spans of their blocks.
-pub(super) type SpanHandlers = crate::model::intervals::Handlers<Arc<str>, SpanSubject>;
+pub(super) type SpanHandlers = crate::model::intervals::Handlers<MarkText, SpanSubject>;
 
 /// Name of an exception whose type is unknown.
 const UNTOLD: &str = "exception";
@@ -26,15 +25,15 @@ fn name_of(clause: Clause) -> &'static str {
 /// Adds two types to the span of a block: that of the block's exception, and that of the exception
 /// that left the block.
 pub(super) fn shown(
-    interval: Interval<CatchBlock<Arc<str>, SpanSubject>>,
+    interval: Interval<CatchBlock<MarkText, SpanSubject>>,
 ) -> Interval<SpanSubject> {
     interval.map(|block| {
         let mut subject = block.what;
-        let reported = |exception: Option<Arc<str>>| {
-            exception.map(|name| name.to_string()).unwrap_or_default()
-        };
-        subject::text(&mut subject.arguments, "exception", reported(block.exception));
-        subject::text(&mut subject.arguments, "left_by", reported(block.left_by));
+        for (name, exception) in [("exception", block.exception), ("left_by", block.left_by)] {
+            if let Some(exception) = exception {
+                subject::text(&mut subject.arguments, name, exception);
+            }
+        }
         subject
     })
 }
@@ -46,23 +45,24 @@ impl Spans {
         if let Some(exception) = Exception::from_event(moment.event) {
             let show = |name: &str| type_text(name, NameOptions::default());
             instant.name = self.type_names.text(exception.type_name, show);
-            subject::text(&mut instant.arguments, "message", exception.message.into());
+            let message = self.value(exception.message);
+            subject::text(&mut instant.arguments, "message", message);
             subject::address(&mut instant.arguments, "hresult", Some(exception.hresult.into()));
             if exception.is_rethrown() {
-                subject::text(&mut instant.arguments, "thrown", "again".to_owned());
+                subject::text(&mut instant.arguments, "thrown", "again");
             }
             is_nested = exception.is_nested();
         }
         let over = |block| self.open.show(shown(block));
         let handlers = self.handlers.entry(moment.thread).or_default();
-        handlers.thrown(moment.nanos, is_nested, instant.name.as_str().into(), over);
+        handlers.thrown(moment.nanos, is_nested, instant.name.clone(), over);
         self.instant(instant);
     }
 
     pub(super) fn clause(&mut self, moment: SpanMoment<'_, '_>, clause: Clause, begins: bool) {
         let mut block = SpanSubject::new(Category::Exception, SpanScope::Thread, name_of(clause));
         if begins {
-            texts_of(moment.event, &mut self.method_names, &mut block.arguments);
+            self.texts_of(moment.event, &mut block.arguments);
         }
         let over = |block| self.open.show(shown(block));
         let handlers = self.handlers.entry(moment.thread).or_default();

@@ -1,8 +1,8 @@
 //! Marks that a timeline shows in addition to samples: spans, instants, counters.
 
+use super::mark_text::MarkText;
 use crate::model::activity_id::ActivityId;
 use crate::model::{Model, ThreadHandle};
-use std::borrow::Cow;
 
 /// A mark that a timeline shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,11 +150,11 @@ pub enum Argument {
     /// An address or identifier, displayed in hexadecimal.
     Address(u64),
     /// A text.
-    Text(String),
+    Text(MarkText),
 }
 
 /// Details of a mark: names and values.
-pub(crate) type Arguments = Vec<(Cow<'static, str>, Argument)>;
+pub(crate) type Arguments = Vec<(MarkText, Argument)>;
 
 /// A time with a start and an end.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,7 +165,7 @@ pub struct Span {
     /// What the span belongs to: the thread, the process, or neither.
     pub place: SpanScope,
     /// Name, which is common to all spans of the same sort.
-    pub name: String,
+    pub name: MarkText,
     /// Thread on which the span starts; if the start is unknown, that on which it ends.
     pub thread: ThreadHandle,
     /// Thread on which the span ends.
@@ -179,7 +179,7 @@ pub struct Span {
     /// Arrow that begins or ends at the start of the span, if there is one.
     pub flow: Option<Flow>,
     /// Details: names and values.
-    pub arguments: Vec<(Cow<'static, str>, Argument)>,
+    pub arguments: Vec<(MarkText, Argument)>,
     /// Id and time of the start event of an activity.
     pub(crate) activity: Option<(Option<ActivityId>, i64)>,
 }
@@ -207,7 +207,7 @@ pub struct Instant {
     /// What the instant is about.
     pub category: Category,
     /// Name, which is common to all instants of the same sort.
-    pub name: String,
+    pub name: MarkText,
     /// Thread to which the instant belongs.
     pub thread: ThreadHandle,
     /// Time, in nanoseconds since the session's start.
@@ -215,7 +215,7 @@ pub struct Instant {
     /// Arrow that begins or ends at the instant, if there is one.
     pub flow: Option<Flow>,
     /// Details: names and values.
-    pub arguments: Vec<(Cow<'static, str>, Argument)>,
+    pub arguments: Vec<(MarkText, Argument)>,
 }
 
 /// The value of a counter at a time.
@@ -223,9 +223,9 @@ pub struct Instant {
 #[non_exhaustive]
 pub struct CounterMark {
     /// Name of the counter, with the provider or meter before it and the tags after it.
-    pub name: String,
+    pub name: MarkText,
     /// Unit of the value; empty if unknown.
-    pub unit: String,
+    pub unit: MarkText,
     /// Thread that wrote the value, which identifies the process.
     pub thread: ThreadHandle,
     /// Time, in nanoseconds since the session's start.

@@ -24,6 +24,7 @@ mod activities;
 mod counters;
 mod handlers;
 mod mark;
+mod mark_text;
 mod runtime;
 mod shown_names;
 mod subject;
@@ -33,9 +34,11 @@ pub(crate) use mark::Arguments;
 pub use mark::{
     Argument, Category, CounterMark, Ends, Flow, Instant, Span, SpanScope, TimelineMark,
 };
+pub use mark_text::MarkText;
 
 use super::activity_edge::ActivityEdge;
 use super::intervals::{Edge, OpenActivities, Suspensions};
+use super::recent_texts::RecentTexts;
 use super::{Model, Texts, ThreadHandle};
 use crate::hash::HashMap;
 use crate::model;
@@ -55,7 +58,7 @@ pub(crate) struct Spans {
     activities: OpenActivities<SpanSubject>,
     names: Texts,
     /// Names of tasks that have not ended, by process and number.
-    task_names: HashMap<(u64, u64), String>,
+    task_names: HashMap<(u64, u64), MarkText>,
     /// Suspensions of all threads, each with the name of its reason, by process.
     suspensions: BTreeMap<u64, Suspensions<String>>,
     /// Sequence number of each writing thread's last event.
@@ -64,6 +67,12 @@ pub(crate) struct Spans {
     type_names: ShownNames,
     method_names: ShownNames,
     shown_task_names: ShownNames,
+    /// Names of fields, providers and activities.
+    plain_names: ShownNames,
+    /// Texts of events that are shown as they are.
+    values: RecentTexts<MarkText>,
+    /// Memory for a text while it is decoded.
+    decoded: String,
     last_nanos: i64,
     choice: MarkChoice,
 }
@@ -98,7 +107,7 @@ impl SpanMoment<'_, '_> {
         self.at.activity_edge(self.event)
     }
 
-    fn instant(&self, category: Category, name: impl Into<String>) -> Instant {
+    fn instant(&self, category: Category, name: impl Into<MarkText>) -> Instant {
         Instant {
             category,
             name: name.into(),
@@ -175,8 +184,8 @@ impl Spans {
     fn counter(
         &mut self,
         SpanMoment { thread, nanos, .. }: SpanMoment<'_, '_>,
-        name: impl Into<String>,
-        unit: impl Into<String>,
+        name: impl Into<MarkText>,
+        unit: impl Into<MarkText>,
         value: f64,
     ) {
         let (name, unit) = (name.into(), unit.into());

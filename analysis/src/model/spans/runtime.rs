@@ -1,7 +1,6 @@
 //! Makes the marks for the runtime's own events.
 
 use super::mark::{Argument, Arguments, Category, SpanScope};
-use super::shown_names::ShownNames;
 use super::subject::{self, What};
 use super::{SpanMoment, SpanSubject, Spans};
 use crate::model::intervals::{self, Clause, Interval, nanos_between, reported_nanos};
@@ -44,8 +43,8 @@ impl Spans {
         if let Some(start) = GcStart::from_event(moment.event) {
             let generation = start.generation;
             let kind = value_name(moment.event, "Type").unwrap_or_default();
-            let mut name =
-                generation.map_or("GC".to_owned(), |generation| format!("GC gen {generation}"));
+            let mut name = generation
+                .map_or_else(|| "GC".to_owned(), |generation| format!("GC gen {generation}"));
             if start.kind == Some(1) {
                 name.push_str(" background");
             }
@@ -196,7 +195,7 @@ impl Spans {
         let mut arguments = Arguments::new();
         subject::number(&mut arguments, "code_bytes", Some(method.size.into()));
         let made = if method.is_jitted() { method.tier().as_str() } else { "ready to run" };
-        subject::text(&mut arguments, "code", made.to_owned());
+        subject::text(&mut arguments, "code", made);
         let key = (What::Method, moment.thread.0.into(), method.method_id);
         if let Some(mut span) = self.open.stop(key, moment.edge()) {
             span.arguments.append(&mut arguments);
@@ -205,17 +204,17 @@ impl Spans {
         }
         let name = method_name(method.namespace, method.name, method.signature);
         let mut instant = moment.instant(Category::Jit, "method loaded");
-        instant.arguments.push(("method".into(), Argument::Text(name)));
+        instant.arguments.push(("method".into(), Argument::Text(name.into())));
         instant.arguments.append(&mut arguments);
         self.instant(instant);
     }
 
-    fn pair(&mut self, moment: SpanMoment<'_, '_>, pair: (u32, u32, Category, &str)) {
+    fn pair(&mut self, moment: SpanMoment<'_, '_>, pair: (u32, u32, Category, &'static str)) {
         let (start, _, category, name) = pair;
         let key = (What::OnThread(start), moment.thread.0.into(), 0);
         if moment.event.id() == start {
             let mut begun = SpanSubject::new(category, SpanScope::Thread, name);
-            texts_of(moment.event, &mut self.method_names, &mut begun.arguments);
+            self.texts_of(moment.event, &mut begun.arguments);
             // A load may cause another load.
             self.open.start_inside(key, moment.edge(), begun);
             return;
@@ -230,14 +229,19 @@ impl Spans {
         }
         self.span(span);
     }
-}
 
-/// Adds the method and the assembly of an event, if there are any.
-pub(super) fn texts_of(event: &Event<'_>, names: &mut ShownNames, arguments: &mut Arguments) {
-    let text = |field| event.field(field).and_then(|value| value.as_utf16()).unwrap_or_default();
-    let show = |name: &str| handler_text(name, NameOptions::default());
-    subject::text(arguments, "method", names.text(text("MethodName"), show));
-    subject::text(arguments, "assembly", text("AssemblyName").into());
+    /// Adds the method and the assembly of an event, if there are any.
+    pub(super) fn texts_of(&mut self, event: &Event<'_>, arguments: &mut Arguments) {
+        let text = |field| event.field(field).and_then(|value| value.as_utf16());
+        if let Some(name) = text("MethodName") {
+            let show = |name: &str| handler_text(name, NameOptions::default());
+            subject::text(arguments, "method", self.method_names.text(name, show));
+        }
+        if let Some(name) = text("AssemblyName") {
+            let name = self.value(name);
+            subject::text(arguments, "assembly", name);
+        }
+    }
 }
 
 /// Converts a suspension of all threads to a span.

@@ -1,6 +1,7 @@
 //! Matches starts and stops of spans, and keeps the description of a span until its end is known.
 
 use super::mark::{Argument, Arguments, Category, Ends, Flow, Span, SpanScope, TimelineMark};
+use super::mark_text::MarkText;
 use crate::hash::HashMap;
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{Bounds, Edge, Interval, Matcher};
@@ -27,7 +28,7 @@ pub(super) enum What {
 pub(super) struct SpanSubject {
     pub(super) category: Category,
     pub(super) place: SpanScope,
-    pub(super) name: String,
+    pub(super) name: MarkText,
     pub(super) flow: Option<Flow>,
     pub(super) arguments: Arguments,
     /// Id and time of the start event of an activity.
@@ -38,7 +39,7 @@ impl SpanSubject {
     pub(super) fn new(
         category: Category,
         place: SpanScope,
-        name: impl Into<String>,
+        name: impl Into<MarkText>,
     ) -> SpanSubject {
         let (name, arguments) = (name.into(), Arguments::new());
         SpanSubject { category, place, name, flow: None, arguments, activity: None }
@@ -191,7 +192,8 @@ pub(super) fn address(arguments: &mut Arguments, name: &'static str, value: Opti
 }
 
 /// Adds a text to the arguments, unless the text is empty.
-pub(super) fn text(arguments: &mut Arguments, name: &'static str, value: String) {
+pub(super) fn text(arguments: &mut Arguments, name: &'static str, value: impl Into<MarkText>) {
+    let value = value.into();
     if !value.is_empty() {
         arguments.push((name.into(), Argument::Text(value)));
     }

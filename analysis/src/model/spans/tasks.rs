@@ -2,6 +2,7 @@
 //! for.
 
 use super::mark::{Category, Flow, SpanScope};
+use super::mark_text::MarkText;
 use super::subject::{self, What};
 use super::{SpanMoment, SpanSubject, Spans};
 use crate::model::{NameOptions, task_text};
@@ -10,7 +11,7 @@ use crate::model::{NameOptions, task_text};
 const MAX_TASK_NAMES: usize = 1 << 16;
 
 /// Makes the description of a span that belongs to a task with this number.
-fn numbered(name: impl Into<String>, place: SpanScope, task: u64) -> SpanSubject {
+fn numbered(name: impl Into<MarkText>, place: SpanScope, task: u64) -> SpanSubject {
     let mut subject = SpanSubject::new(Category::Task, place, name);
     subject::number(&mut subject.arguments, "task", Some(task));
     subject
@@ -31,13 +32,14 @@ impl Spans {
                 let mut instant = moment.instant(Category::Task, "task scheduled");
                 instant.flow = Some(Flow::From(flow));
                 subject::number(&mut instant.arguments, "task", Some(task));
-                let name = self.task_names.get(&id).cloned().unwrap_or_default();
-                subject::text(&mut instant.arguments, "name", name);
+                if let Some(name) = self.task_names.get(&id) {
+                    subject::text(&mut instant.arguments, "name", name.clone());
+                }
                 subject::number(&mut instant.arguments, "created_by", number("CreatingTaskID"));
                 self.instant(instant);
             }
             8 => {
-                let name = self.task_names.get(&id).map_or("task", |name| name).to_owned();
+                let name = self.task_name(id);
                 let begun = SpanSubject {
                     flow: Some(Flow::To(flow)),
                     ..numbered(name, SpanScope::Thread, task)
@@ -45,14 +47,13 @@ impl Spans {
                 self.open.start_again(key, moment.edge(), begun);
             }
             9 => {
-                let mut span = self.open.stop_or(key, moment.edge(), None, || {
-                    let name = self.task_names.get(&id).map_or("task", |name| name);
-                    numbered(name, SpanScope::Thread, task)
-                });
+                let name = self.task_name(id);
+                let alone = || numbered(name, SpanScope::Thread, task);
+                let mut span = self.open.stop_or(key, moment.edge(), None, alone);
                 let is_failed =
                     moment.event.field("IsExceptional").and_then(|value| value.as_bool());
                 if is_failed == Some(true) {
-                    subject::text(&mut span.arguments, "ended", "with an exception".to_owned());
+                    subject::text(&mut span.arguments, "ended", "with an exception");
                 }
                 self.task_names.remove(&id);
                 self.span(span);
@@ -66,8 +67,9 @@ impl Spans {
                     ("wait for task", SpanScope::Thread)
                 };
                 let mut begun = numbered(name, place, task);
-                let name = self.task_names.get(&id).cloned().unwrap_or_default();
-                subject::text(&mut begun.arguments, "name", name);
+                if let Some(name) = self.task_names.get(&id) {
+                    subject::text(&mut begun.arguments, "name", name.clone());
+                }
                 let key = (What::TaskWait, process, task);
                 self.open.start_inside(key, moment.edge(), begun);
             }
@@ -88,5 +90,10 @@ impl Spans {
             }
             _ => drop(self.task_names.remove(&id)),
         }
+    }
+
+    /// Returns the name of a task for its span.
+    fn task_name(&self, id: (u64, u64)) -> MarkText {
+        self.task_names.get(&id).cloned().unwrap_or_else(|| "task".into())
     }
 }

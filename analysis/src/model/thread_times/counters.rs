@@ -2,7 +2,7 @@
 
 use super::intervals::add_intervals;
 use super::{ThreadInterval, ThreadTimes, TimedThread};
-use crate::model::{CounterMark, Model, ThreadHandle};
+use crate::model::{CounterMark, MarkText, Model, ThreadHandle};
 use std::cmp::Reverse;
 
 /// Maximum number of threads that have counters.
@@ -57,14 +57,9 @@ fn add_marks(
     part: impl Fn(&ThreadInterval) -> u64,
     marks: &mut Vec<CounterMark>,
 ) {
-    let mut end = None;
-    let mark = |nanos, value| CounterMark {
-        name: name.clone(),
-        unit: UNIT.to_owned(),
-        thread,
-        nanos,
-        value,
-    };
+    let (name, mut end) = (MarkText::from(name), None);
+    let mark =
+        |nanos, value| CounterMark { name: name.clone(), unit: UNIT.into(), thread, nanos, value };
     for interval in intervals.filter(|interval| interval.to_nanos > interval.from_nanos) {
         let percent = part(&interval) as f64 * 100.0 / interval.elapsed().nanos as f64;
         marks.push(mark(interval.from_nanos, percent));

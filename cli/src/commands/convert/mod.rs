@@ -103,12 +103,12 @@ pub(super) fn write(
     context.out.finish()?;
     context.progress.end();
     written(&targets, context);
-    let advice = finished.resolved().coverage().advice(ended.is_complete);
+    let advice = finished.coverage().advice(ended.is_complete);
     let advice = advice.map(|advice| format!("{file}: {}", advice.text()));
     for message in unused.into_iter().chain(advice) {
         context.messages.warning(&message);
     }
-    if finished.resolved().has_untold_samples() {
+    if finished.has_untold_samples() {
         context.messages.note(&format!("{file}: {}", SeenFact::Untold.text()));
     }
     context.messages.losses(&file, &ended);
