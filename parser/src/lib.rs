@@ -29,6 +29,7 @@ mod loss;
 mod mapping;
 mod order;
 mod outcome;
+mod owned_event;
 pub mod parallel;
 mod payload;
 #[cfg(any(unix, windows))]
@@ -69,6 +70,7 @@ pub use mapping::MappedFile;
 pub use nettrace_guid::Guid;
 pub use order::TimeOrdered;
 pub use outcome::Outcome;
+pub use owned_event::OwnedEvent;
 pub use payload::{
     Array, DateTime, Decimal, Elements, FieldError, FieldValue, Fields, FromValue, Object,
     PayloadFault, Utf8, Utf16, Value, ValueName, VisitValues,

@@ -21,6 +21,7 @@ mod invariants;
 mod layers;
 mod many_threads;
 mod memory;
+mod owned_events;
 mod packages;
 mod parallel;
 mod payload_hostile;

@@ -19,7 +19,7 @@ const ORDER: &[&[&str]] = &[
     &["tables", "cursor"],
     &["context"],
     &["event"],
-    &["view", "serialize"],
+    &["owned_event", "view", "serialize"],
     &["resync"],
     &["reader::scope", "reader::state"],
     &["reader::apply", "reader::blobs", "reader::run"],

@@ -26,6 +26,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             raw::EventBlockHeader,
             Fault,
             Feed,
+            OwnedEvent,
             Field,
             FieldError,
             FieldType,
@@ -43,6 +44,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             MappedFile,
             #[cfg(feature = "mmap")]
             internal::Candidate<'static>,
+            internal::NumberPlace,
             Metadata,
             MetadataExtra,
             Object<'static>,

@@ -197,6 +197,11 @@ impl<'r> Labels<'r> {
         bytes.split_at_checked(labels).unwrap_or_default()
     }
 
+    /// Returns the row as it is kept in tables.
+    pub(crate) fn row(&self) -> &'r [u8] {
+        self.row
+    }
+
     /// Returns whether the event has no labels.
     pub fn is_empty(&self) -> bool {
         self.row.is_empty()

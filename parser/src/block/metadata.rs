@@ -16,11 +16,12 @@ use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt, located};
 use crate::payload::Utf16;
 use crate::schema::Schema;
-use crate::serial::Serial;
+use crate::serial::{Serial, SharedCopy};
 use crate::work;
 use nettrace_guid::Guid;
 use nom::Parser;
 use nom::error::context;
+use std::sync::Arc;
 
 /// An event type: the description that a metadata id stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +59,7 @@ pub struct Metadata {
     /// Provider, as far as [views](crate::view) distinguish providers.
     pub(crate) known_provider: KnownProvider,
     pub(crate) serial: Serial,
+    pub(crate) shared: SharedCopy<Metadata>,
 }
 
 impl Metadata {
@@ -67,6 +69,7 @@ impl Metadata {
             id,
             known_provider: KnownProvider::from_name(&provider),
             serial: Serial::default(),
+            shared: SharedCopy::default(),
             provider,
             event_id,
             name,
@@ -95,6 +98,11 @@ impl Metadata {
     /// `Request/Start`), unless the type's opcode contradicts.
     pub fn display_name(&self) -> &str {
         self.name_beside(self.catalog)
+    }
+
+    /// Returns a copy, the same for all callers.
+    pub(crate) fn shared(&self) -> Arc<Metadata> {
+        self.shared.get_or_make(|| self.clone())
     }
 
     /// Returns the display name of events that this row of the catalog describes, if any.

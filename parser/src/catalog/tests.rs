@@ -37,6 +37,7 @@ fn metadata(
         split_name: None,
         known_provider: KnownProvider::from_name(provider),
         serial: Default::default(),
+        shared: Default::default(),
     }
 }
 
