@@ -11,44 +11,20 @@
 //! ```
 
 use crate::input::Input;
-use crate::input::second::{PROVIDER, RECORDING_END};
+use crate::recorded_ending::{AskedSource, RecordedEnding};
 use nettrace_analysis::fact::ProcessEnd;
-use nettrace_parser::{Event, Utf16};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Maximum length in bytes of the file, which this command never exceeds.
 const MAX_BYTES: usize = 8 << 10;
-/// Exit code that shells give a program that a signal has killed, without the number of the signal.
-const SIGNAL_CODES: u8 = 128;
 /// Beginning of the lines about EventSources.
 const ASKED: &str = "asked for ";
 /// End of the lines about EventSources that sent nothing.
 const SILENT: &str = ", which sent nothing";
 
-/// EventSource that the options of a recording name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AskedSource {
-    pub(crate) name: String,
-    pub(crate) is_silent: bool,
-}
-
-/// What a recording says about itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct RecordedEnding {
-    /// How the process of the trace ended, if the trace breaks off.
-    pub(crate) end: Option<ProcessEnd>,
-    pub(crate) asked: Vec<AskedSource>,
-}
-
 impl RecordedEnding {
-    /// Returns the names of the EventSources that sent nothing.
-    pub(crate) fn silent(&self) -> Vec<String> {
-        let silent = self.asked.iter().filter(|source| source.is_silent);
-        silent.map(|source| source.name.clone()).collect()
-    }
-
     /// Returns the text of the file; `None` if the trace says it all.
     fn text(&self) -> Option<String> {
         if self.end.is_none() && self.silent().is_empty() {
@@ -62,27 +38,6 @@ impl RecordedEnding {
             }
         }
         Some(text)
-    }
-
-    /// Reads the last event of a second stream.
-    fn from_event(event: &Event<'_>) -> RecordedEnding {
-        let number = |name: &str| event.get::<i64>(name).ok();
-        let names = |name: &str| -> Vec<String> {
-            let names = event.get::<Utf16<'_>>(name).map(String::from).unwrap_or_default();
-            names.lines().map(str::to_owned).collect()
-        };
-        let status = number("Status").and_then(|status| u8::try_from(status).ok());
-        let code = match (number("Ended"), status) {
-            (Some(1), status) => status,
-            (Some(2), Some(signal)) => SIGNAL_CODES.checked_add(signal),
-            _ => None,
-        };
-        let silent = names("Silent");
-        let asked = names("Asked").into_iter().map(|name| {
-            let is_silent = silent.contains(&name);
-            AskedSource { name, is_silent }
-        });
-        RecordedEnding { end: code.map(ProcessEnd::from_exit_code), asked: asked.collect() }
     }
 
     /// Reads the text of a file; `None` if this command did not write it.
@@ -127,16 +82,8 @@ pub(crate) fn remove_old(trace: &Path) {
 /// Returns what a recording says about itself; `None` if it says nothing. `limit` is the number of
 /// bytes that a compressed file may unpack to.
 pub(crate) fn read(trace: &Path, limit: u64) -> Option<RecordedEnding> {
-    let mut ending = None;
-    if let Some(mut second) = Input::open_second_of(trace, limit) {
-        // What cannot be read is lacking.
-        let _ = second.for_each(|event| {
-            if event.provider() == PROVIDER && event.id() == RECORDING_END {
-                ending = Some(RecordedEnding::from_event(&event));
-            }
-        });
-    }
-    ending.or_else(|| read_old(trace))
+    let second = Input::open_second_of(trace, limit);
+    second.and_then(|mut second| RecordedEnding::read(&mut second)).or_else(|| read_old(trace))
 }
 
 /// Returns what an earlier version wrote beside a trace; `None` if it wrote nothing.

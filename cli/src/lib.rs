@@ -36,6 +36,7 @@ mod output;
 mod printable;
 mod progress;
 mod recommended;
+mod recorded_ending;
 mod screen;
 mod sparkline;
 mod stack_names;
@@ -46,6 +47,7 @@ mod symbols;
 mod table;
 mod unblocked;
 mod units;
+mod unreadable;
 
 pub use console::Console;
 pub use exit::Exit;

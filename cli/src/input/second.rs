@@ -28,7 +28,7 @@ pub(crate) const PROVIDER: &str = "Nettrace-Clock";
 pub(crate) const RECORDING_END: u32 = 6;
 
 /// End of the name of the file beside a trace.
-const BESIDE: &str = ".clock.nettrace";
+pub(crate) const BESIDE: &str = ".clock.nettrace";
 /// Beginning of the last member, up to the length of the second stream's member.
 const HEAD: [u8; 16] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 12, 0, b'N', b'C', 8, 0];
 /// Beginning of a stored block of 16 bytes that is the last one.
@@ -130,12 +130,6 @@ pub(crate) fn beside(trace: &Path) -> PathBuf {
         stem = stem.strip_suffix(ending).unwrap_or(stem);
     }
     trace.with_file_name(format!("{stem}{BESIDE}"))
-}
-
-/// Returns whether a file of this name is the second stream of another file.
-#[cfg(feature = "parquet")]
-pub(crate) fn is_beside(name: &str) -> bool {
-    name.ends_with(BESIDE)
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Unpacks a file on a thread of its own, beside the one that reads what comes out.
+//! Unpacks a file on a thread of its own, beside the one that reads what comes out; where there are
+//! no threads, as in a browser, whenever the reader wants more.
 //!
 //! Buffers go round: the thread fills them, the reader empties them and gives them back. So neither
 //! allocates while it works, and a file that unpacks to very much takes no more memory than another.
@@ -7,7 +8,7 @@ use super::gzip::Members;
 use super::packed_file::{PackedFile, Stop};
 use super::packing::{Packing, UnpackFault};
 use super::zstd::Frames;
-use crate::failure::{LimitReached, NothingUnpacked};
+use crate::unreadable::{LimitReached, NothingUnpacked};
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::rc::Rc;
@@ -76,6 +77,53 @@ fn next_piece(decoder: &mut dyn Unpack, is_at_rest: bool, mut buffer: Vec<u8>) -
     UnpackedPiece { buffer, len, consumed: decoder.file().offset(), end }
 }
 
+/// Where pieces come from.
+enum Pieces {
+    /// A thread that gives pieces, and takes their buffers back.
+    Thread(Receiver<UnpackedPiece>, SyncSender<Vec<u8>>),
+    /// The decoder, for a file at rest or another one.
+    Decoder(Box<dyn Unpack>, bool),
+}
+
+impl Pieces {
+    /// Unpacks a file piece by piece, when they are wanted.
+    fn without_thread(decoder: Box<dyn Unpack>, is_at_rest: bool) -> io::Result<Pieces> {
+        Ok(Pieces::Decoder(decoder, is_at_rest))
+    }
+
+    /// Starts a thread that unpacks a file.
+    fn on_thread(decoder: Box<dyn Unpack>, is_at_rest: bool) -> io::Result<Pieces> {
+        let (filled, pieces) = sync_channel(BUFFERS);
+        let (spare, emptied) = sync_channel(BUFFERS);
+        for _ in 0..BUFFERS {
+            let _ = spare.send(Vec::new());
+        }
+        // Nobody waits for the end of this thread: it may be waiting for a pipe.
+        thread::Builder::new()
+            .name("unpack".to_owned())
+            .spawn(move || unpack_all(decoder, is_at_rest, filled, emptied))?;
+        Ok(Pieces::Thread(pieces, spare))
+    }
+
+    /// Takes the next piece, and gives the buffer of the last one back.
+    fn next(&mut self, last: Vec<u8>) -> io::Result<UnpackedPiece> {
+        match self {
+            Pieces::Thread(pieces, spare) => {
+                // The first piece was none.
+                if !last.is_empty() {
+                    // The thread may have ended.
+                    let _ = spare.send(last);
+                }
+                let stopped = |_| io::Error::other("the thread that unpacks it has stopped");
+                pieces.recv().map_err(stopped)
+            }
+            Pieces::Decoder(decoder, is_at_rest) => {
+                Ok(next_piece(&mut **decoder, *is_at_rest, last))
+            }
+        }
+    }
+}
+
 /// What is known of a packed file while it is read.
 #[derive(Debug)]
 pub(super) struct UnpackedSoFar {
@@ -91,8 +139,7 @@ pub(super) struct Unpacked {
     piece: UnpackedPiece,
     /// Number of bytes of the piece that were read.
     read: usize,
-    pieces: Receiver<UnpackedPiece>,
-    spare: SyncSender<Vec<u8>>,
+    pieces: Pieces,
     /// Bytes that the file may still give.
     left: u64,
     limit: u64,
@@ -111,37 +158,37 @@ impl Unpacked {
         is_at_rest: bool,
         limit: u64,
     ) -> io::Result<(Unpacked, Rc<UnpackedSoFar>)> {
+        let start = match cfg!(target_family = "wasm") {
+            true => Pieces::without_thread,
+            false => Pieces::on_thread,
+        };
+        Unpacked::start(packing, file, is_at_rest, limit, start)
+    }
+
+    fn start(
+        packing: Packing,
+        file: Box<dyn Read + Send>,
+        is_at_rest: bool,
+        limit: u64,
+        start: fn(Box<dyn Unpack>, bool) -> io::Result<Pieces>,
+    ) -> io::Result<(Unpacked, Rc<UnpackedSoFar>)> {
         let file = PackedFile::new(packing, file);
         let decoder: Box<dyn Unpack> = match packing {
             Packing::Gzip => Box::new(Members::new(file)),
             Packing::Zstd => Box::new(Frames::new(file)),
         };
-        let (filled, pieces) = sync_channel(BUFFERS);
-        let (spare, emptied) = sync_channel(BUFFERS);
-        for _ in 0..BUFFERS {
-            let _ = spare.send(Vec::new());
-        }
-        // Nobody waits for the end of this thread: it may be waiting for a pipe.
-        thread::Builder::new()
-            .name("unpack".to_owned())
-            .spawn(move || unpack_all(decoder, is_at_rest, filled, emptied))?;
+        let pieces = start(decoder, is_at_rest)?;
         let so_far =
             Rc::new(UnpackedSoFar { packing, consumed: Cell::new(0), fault: Cell::new(None) });
         let piece = UnpackedPiece::default();
         let shared = Rc::clone(&so_far);
-        Ok((Unpacked { piece, read: 0, pieces, spare, left: limit, limit, so_far }, shared))
+        Ok((Unpacked { piece, read: 0, pieces, left: limit, limit, so_far }, shared))
     }
 
-    /// Takes the next piece, and gives the buffer of the last one back.
+    /// Takes the next piece.
     fn go_on(&mut self) -> io::Result<()> {
-        let stopped = |_| io::Error::other("the thread that unpacks it has stopped");
-        let next = self.pieces.recv().map_err(stopped)?;
-        let last = std::mem::replace(&mut self.piece, next);
-        // The first piece was none.
-        if !last.buffer.is_empty() {
-            // The thread may have ended.
-            let _ = self.spare.send(last.buffer);
-        }
+        let last = std::mem::take(&mut self.piece.buffer);
+        self.piece = self.pieces.next(last)?;
         self.read = 0;
         self.so_far.consumed.set(self.piece.consumed);
         Ok(())
@@ -219,13 +266,23 @@ pub(super) mod tests {
         (0..length).map(|_| next()).collect()
     }
 
-    /// Unpacks a file, with the fault that ended it.
+    /// Unpacks a file, with the fault that ended it. With a thread and without one it is the same.
     pub(in crate::input) fn unpacked(
         packing: Packing,
         file: &[u8],
     ) -> (Vec<u8>, Option<UnpackFault>) {
+        let with_thread = unpacked_by(Pieces::on_thread, packing, file);
+        assert_eq!(unpacked_by(Pieces::without_thread, packing, file), with_thread);
+        with_thread
+    }
+
+    fn unpacked_by(
+        start: fn(Box<dyn Unpack>, bool) -> io::Result<Pieces>,
+        packing: Packing,
+        file: &[u8],
+    ) -> (Vec<u8>, Option<UnpackFault>) {
         let file = Box::new(Cursor::new(file.to_vec()));
-        let (mut unpacked, so_far) = Unpacked::new(packing, file, true, u64::MAX).unwrap();
+        let (mut unpacked, so_far) = Unpacked::start(packing, file, true, u64::MAX, start).unwrap();
         let mut bytes = Vec::new();
         let read = unpacked.read_to_end(&mut bytes);
         let is_nothing = read

@@ -134,7 +134,7 @@ fn below(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         if entry.file_type()?.is_dir() {
             below(&path, files)?;
         } else if let Some(name) = path.file_name().and_then(|name| name.to_str())
-            && !second::is_beside(name)
+            && !name.ends_with(second::BESIDE)
             && ENDINGS.iter().any(|ending| name.ends_with(ending))
         {
             files.push(path);

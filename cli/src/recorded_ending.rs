@@ -1,0 +1,64 @@
+//! What a recording says about itself in the last event of its second stream.
+
+use crate::input::second::{PROVIDER, RECORDING_END};
+use nettrace_analysis::fact::ProcessEnd;
+use nettrace_parser::{Event, Reader, Source, Utf16};
+
+/// Exit code that shells give a program that a signal has killed, without the number of the signal.
+const SIGNAL_CODES: u8 = 128;
+
+/// EventSource that the options of a recording name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AskedSource {
+    pub(crate) name: String,
+    pub(crate) is_silent: bool,
+}
+
+/// What a recording says about itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct RecordedEnding {
+    /// How the process of the trace ended, if the trace breaks off.
+    pub(crate) end: Option<ProcessEnd>,
+    pub(crate) asked: Vec<AskedSource>,
+}
+
+impl RecordedEnding {
+    /// Returns the names of the EventSources that sent nothing.
+    pub(crate) fn silent(&self) -> Vec<String> {
+        let silent = self.asked.iter().filter(|source| source.is_silent);
+        silent.map(|source| source.name.clone()).collect()
+    }
+
+    /// Reads a second stream; `None` if it does not say it.
+    pub(crate) fn read(second: &mut Reader<impl Source>) -> Option<RecordedEnding> {
+        let mut ending = None;
+        // What cannot be read is lacking.
+        let _ = second.for_each(|event| {
+            if event.provider() == PROVIDER && event.id() == RECORDING_END {
+                ending = Some(RecordedEnding::from_event(&event));
+            }
+        });
+        ending
+    }
+
+    /// Reads the last event of a second stream.
+    fn from_event(event: &Event<'_>) -> RecordedEnding {
+        let number = |name: &str| event.get::<i64>(name).ok();
+        let names = |name: &str| -> Vec<String> {
+            let names = event.get::<Utf16<'_>>(name).map(String::from).unwrap_or_default();
+            names.lines().map(str::to_owned).collect()
+        };
+        let status = number("Status").and_then(|status| u8::try_from(status).ok());
+        let code = match (number("Ended"), status) {
+            (Some(1), status) => status,
+            (Some(2), Some(signal)) => SIGNAL_CODES.checked_add(signal),
+            _ => None,
+        };
+        let silent = names("Silent");
+        let asked = names("Asked").into_iter().map(|name| {
+            let is_silent = silent.contains(&name);
+            AskedSource { name, is_silent }
+        });
+        RecordedEnding { end: code.map(ProcessEnd::from_exit_code), asked: asked.collect() }
+    }
+}
