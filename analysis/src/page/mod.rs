@@ -29,6 +29,7 @@ use crate::html::{ColumnPlace, Columns, write_html};
 use crate::model::{Coverage, Kind, Model, NamesAdvice};
 use crate::over_time::gathering_pass;
 use crate::report::{OutcomeReport, ReportPass, Reports};
+use nettrace_export::units;
 use observers::PageReports;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -104,6 +105,17 @@ pub struct PageAbout {
     pub outcome: OutcomeReport,
     /// Names and values to show beside the title.
     pub facts: Vec<(String, String)>,
+}
+
+impl PageAbout {
+    /// Returns what a page says of a trace's file: its size in bytes, if it is known, and the
+    /// version that made the page.
+    pub fn from_file(title: String, outcome: OutcomeReport, bytes: Option<u64>) -> PageAbout {
+        let size = bytes.map(|bytes| ("File size".to_owned(), units::bytes(bytes)));
+        let maker = concat!("nettrace ", env!("CARGO_PKG_VERSION"));
+        let facts = size.into_iter().chain([("Page by".to_owned(), maker.to_owned())]).collect();
+        PageAbout { title, outcome, facts }
+    }
 }
 
 /// The contents of a page.

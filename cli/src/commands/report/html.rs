@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Ended;
-use crate::{new_file, units};
+use crate::new_file;
 use nettrace_analysis::page::{self, PageAbout};
 use std::path::{Path, PathBuf};
 
@@ -85,12 +85,6 @@ fn about(input: &InputArgs, ended: &Ended) -> PageAbout {
         Some(name) if !input.is_stdin() => name.to_string_lossy().into_owned(),
         _ => input.name(),
     };
-    let mut facts = Vec::new();
-    if let Ok(file) = std::fs::metadata(&input.file)
-        && file.is_file()
-    {
-        facts.push(("File size".to_owned(), units::bytes(file.len())));
-    }
-    facts.push(("Page by".to_owned(), concat!("nettrace ", env!("CARGO_PKG_VERSION")).to_owned()));
-    PageAbout { title, outcome: ended.outcome(), facts }
+    let file = std::fs::metadata(&input.file).ok().filter(std::fs::Metadata::is_file);
+    PageAbout::from_file(title, ended.outcome(), file.map(|file| file.len()))
 }
