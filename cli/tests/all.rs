@@ -33,6 +33,7 @@ mod page_ranges;
 mod reference;
 mod report;
 mod shrinking;
+mod site;
 mod spreadsheets;
 mod stack_names;
 mod symbols;

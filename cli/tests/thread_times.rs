@@ -8,7 +8,7 @@ use nettrace_testdata::synth::{
 };
 
 /// Returns a trace of half a second in which thread 11 is in native code, and its readings.
-fn recorded() -> (Vec<u8>, Readings) {
+pub(crate) fn recorded() -> (Vec<u8>, Readings) {
     let mut session = Session::new(Version::V4);
     session.trace.tick_frequency = 1_000_000_000;
     let sampler = "Microsoft-DotNETCore-SampleProfiler".into();

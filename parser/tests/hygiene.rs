@@ -159,7 +159,7 @@ fn nothing_is_left_that_was_there_to_look_or_to_be_written_later() {
     let words = [&*words[0], &*words[1], &*words[2]];
     let packages = [
         "parser", "export", "ipc", "native", "analysis", "cli", "writer", "testdata", "benches",
-        "guid", "xtask",
+        "guid", "site", "xtask",
     ];
     let folders =
         packages.iter().flat_map(|name| ["src", "tests"].map(|part| root().join(name).join(part)));

@@ -8,6 +8,7 @@ mod corpus;
 mod lines;
 mod outputs;
 mod packages;
+mod site;
 
 use clap::{Parser, Subcommand};
 use std::io;
@@ -52,6 +53,9 @@ enum Task {
     Lines(lines::Lines),
     /// Make what people install: archives, .NET tool packages and wheels, with checksums
     Packages(packages::Packages),
+    /// Make the page that reads dropped traces in a browser: a folder to be hosted, with the page as
+    /// one file that needs no network
+    Site(site::Site),
     /// Hash what a binary prints for each trace and command, to compare two of them
     Outputs(outputs::Outputs),
 }
@@ -64,6 +68,7 @@ fn main() -> ExitCode {
         Task::Lines(task) => done(task.run(&top())),
         Task::Outputs(task) => done(task.run()),
         Task::Packages(task) => done(task.run()),
+        Task::Site(task) => done(task.run()),
         Task::Peers => script(".ci/peers", &[]),
         Task::Consumers => script("analysis/consumers/install", &[]),
         Task::Gate { rest } => script("benches/gate", &rest),
