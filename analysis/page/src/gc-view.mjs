@@ -57,12 +57,7 @@ export function gcView(trace, route, range, extent, go) {
     el('h3', null, 'Pauses'),
     legend,
     chart({
-      points: (totals.all.length > totals.rows.length ? totals.all : totals.rows).map((row) => ({
-        at: row.start_ns,
-        value: row.max ?? row.pause_ns,
-        colour: `gen${Math.min(2, row.generation ?? 2)}`,
-        text: `${formatMoment(row.start_ns)}: gen ${row.generation}${row.reason ? `, ${row.reason}` : ''}, ${formatNanos(row.max ?? row.pause_ns)}`,
-      })),
+      points: (totals.all.length > totals.rows.length ? totals.all : totals.rows).map(pointOf),
       range: shown,
       kind: 'bars',
       unit: formatNanos,
@@ -153,6 +148,14 @@ export function gcView(trace, route, range, extent, go) {
       onrow: (row) => go({ gc: String(row.number) }, true),
     }),
   );
+}
+
+// Returns the bar of a collection, or of the longest pause of several in one bin.
+function pointOf(row) {
+  const nanos = row.max ?? row.pause_ns;
+  const reason = row.reason ? `, ${row.reason}` : '';
+  const text = `${formatMoment(row.start_ns)}: gen ${row.generation}${reason}, ${formatNanos(nanos)}`;
+  return { at: row.start_ns, value: nanos, colour: `gen${Math.min(2, row.generation ?? 2)}`, text };
 }
 
 // Returns the calls for which the runtime collected.
