@@ -1,6 +1,6 @@
 //! Messages of live commands, texts of processes in them, and dotnet-trace's forms of options.
 
-use super::common::{command, event_type, session_of};
+use super::common::{event_type, session_of};
 use super::{Folder, address, ids, metrics, on, patiently, ran, streaming};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{CommandId, HResult};
@@ -93,7 +93,7 @@ fn ps_shows_no_control_characters() {
         FakeConfig { product_version: format!("10.0.1{HOSTILE}"), ..FakeConfig::default() };
     let _fake = FakeRuntime::start_at(config, super::ps::own_socket(&folder)).unwrap();
     super::wait_until("an answer", || {
-        let output = command(&["ps"]).env("TMPDIR", &folder.0).output().unwrap();
+        let output = super::common::command(&["ps"]).env("TMPDIR", &folder.0).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         assert_harmless("ps", &text);
         text.contains("10.0.1a")
