@@ -37,6 +37,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             TextOptions,
             TextValues,
             TimeRange,
+            TimeRangeError,
             Trigger,
             WriteOptions,
         ],

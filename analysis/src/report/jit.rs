@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// A compilation without its start in the trace has no duration; one without its end has no code.
 /// The report keeps a row for each compilation, because it lists them; there are about as many as
-/// methods times tiers. [`without_methods`](Jit::without_methods) keeps none.
+/// methods times tiers. The page lists none, so it has none kept.
 #[derive(Debug, Default)]
 pub struct Jit {
     /// Methods being compiled, by thread and method id; `None` if the filter does not admit the
