@@ -10,8 +10,9 @@ use nettrace_parser::{Event, Limits, Visit};
 use std::hash::{DefaultHasher, Hasher};
 
 /// Maximum number of bytes that the reader of a bounded survey may keep for event types, for
-/// threads, and for stacks. That is enough for stacks, because runtimes forget them every 10 MiB.
-const MAX_TABLE_BYTES: usize = 12 << 20;
+/// threads, and for stacks. That is enough for 60,000 types, and for stacks, because runtimes forget
+/// them every 10 MiB.
+const MAX_TABLE_BYTES: usize = 14 << 20;
 
 /// Id of a thread, and id of its process.
 type ThreadKey = (Option<u64>, Option<u64>);
