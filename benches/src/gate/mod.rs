@@ -124,10 +124,10 @@ const READING: [Row; 16] = [
 
 /// Limits on what people wait for: reports, and events as text.
 const REPORTS: [Row; 6] = [
-    event("summary", Case::Net10, 1_235.0),
-    event("summary", Case::Web, 4_120.0),
-    event("http", Case::Web, 4_700.0),
-    event("page", Case::Net10, 7_030.0),
+    event("summary", Case::Net10, 1_200.0),
+    event("summary", Case::Web, 3_870.0),
+    event("http", Case::Web, 4_445.0),
+    event("page", Case::Net10, 6_890.0),
     event("perfetto", Case::Net10, 2_330.0),
     event("text", Case::Net10, 1_545.0),
 ];
