@@ -3,7 +3,7 @@
 use crate::common;
 use crate::common::Json;
 
-use common::{event_type, file, gzip, nettrace, nettrace_with_input, session_of, top, zstd};
+use common::{file, gzip, nettrace, nettrace_with_input, top, zstd};
 use nettrace_testdata::cases;
 use nettrace_testdata::synth::{self, Damage, PartKind};
 use std::path::Path;
@@ -293,8 +293,8 @@ fn output_that_cannot_be_written_is_a_failure() {
 #[test]
 #[cfg(unix)]
 fn hostile_names_cannot_write_to_the_terminal() {
-    let event_type = event_type("evil\x1b[31m\n", 1, "\"bell\x07\\", vec![]);
-    let session = session_of(synth::Version::V4, event_type, [vec![]]);
+    let event_type = common::event_type("evil\x1b[31m\n", 1, "\"bell\x07\\", vec![]);
+    let session = common::session_of(synth::Version::V4, event_type, [vec![]]);
     let path = file("evil\u{1b}.nettrace", &session.record().stream.into_bytes());
     for command in ["info", "stats", "events"] {
         let ran = nettrace(&[command, &path]);
