@@ -196,7 +196,7 @@ mod tests {
     fn a_process_begins_with_what_dotnet_is_given_or_with_what_is_called_as_the_program() {
         let entry = |program: &str, words: &[&str]| {
             entry_in(Path::new(program), Path::new("/app"), words)
-                .map(|path| path.display().to_string())
+                .map(|path| path.display().to_string().replace('\\', "/"))
         };
         let of = |path: &str| Some(path.to_owned());
         assert_eq!(entry("/usr/bin/dotnet", &["dotnet", "a.dll", "b.dll"]), of("/app/a.dll"));

@@ -304,7 +304,7 @@ mod tests {
         let mut files = Files::new(given.map(Path::new), false, is_per_process, part.is_some());
         files.used = used;
         files.stamp = "S".to_owned();
-        files.path(&reached(), part).display().to_string()
+        files.path(&reached(), part).display().to_string().replace('\\', "/")
     }
 
     #[test]

@@ -258,7 +258,8 @@ mod tests {
     use super::*;
 
     fn folder(keys: &str, facts: &Facts<'_>) -> String {
-        Keys::parse(&[keys.to_owned()]).unwrap().folder(facts).display().to_string()
+        let folder = Keys::parse(&[keys.to_owned()]).unwrap().folder(facts);
+        folder.display().to_string().replace('\\', "/")
     }
 
     #[test]
