@@ -8,6 +8,7 @@ const NANOS_PER_SECOND: i128 = 1_000_000_000;
 /// Converts timestamps of a stream. Nanoseconds since its start are exact. UTC is as precise
 /// as the start time, which is stored in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Clock {
     /// Ticks of the event clock at the session's start.
     sync_ticks: i64,
@@ -56,6 +57,20 @@ impl Clock {
         }
         let since = i128::from(ticks) - i128::from(self.sync_ticks);
         Some((since * NANOS_PER_SECOND).div_euclid(i128::from(self.frequency)))
+    }
+
+    /// Returns the first ticks that [`Clock::nanos_since_start`] converts to `nanos` or more. `None`
+    /// if the stream's tick frequency is not positive.
+    ///
+    /// A result that does not fit 64 bits is clamped.
+    #[expect(clippy::arithmetic_side_effects, reason = "64 bits times 64 bits fits 128 bits")]
+    pub fn first_ticks_at(&self, nanos: i64) -> Option<u64> {
+        if self.frequency == 0 {
+            return None;
+        }
+        let scaled = i128::from(nanos) * i128::from(self.frequency);
+        let ticks = i128::from(self.sync_ticks) - (-scaled).div_euclid(NANOS_PER_SECOND);
+        Some(u64::try_from(ticks.max(0)).unwrap_or(u64::MAX))
     }
 
     /// Converts ticks to UTC. Returns nanoseconds since 1970-01-01, in steps of 100 ns. `None` if

@@ -67,7 +67,7 @@ impl StatedTimes {
         let (min, most) = (header.min_ticks.cast_unsigned(), header.max_ticks.cast_unsigned());
         match most.checked_sub(min) {
             Some(span) if most != 0 => StatedTimes { min, span, rows_at, ..StatedTimes::UNKNOWN },
-            _ => StatedTimes::UNKNOWN,
+            _ => StatedTimes { rows_at, ..StatedTimes::UNKNOWN },
         }
     }
 

@@ -25,6 +25,10 @@ pub enum Error {
         /// Fault of the item.
         fault: Fault,
     },
+    /// The [index](crate::Index) is of a stream with another length or beginning.
+    OtherIndex,
+    /// The source has no length, such as a pipe, so nothing of it can be skipped.
+    NoLength,
 }
 
 impl Error {
@@ -41,6 +45,8 @@ impl fmt::Display for Error {
             Error::Format { offset, context, fault } => {
                 write!(f, "{context} at {offset:#x}: {fault}")
             }
+            Error::OtherIndex => f.write_str("the index is of another file"),
+            Error::NoLength => f.write_str("an index needs a file, of which parts can be skipped"),
         }
     }
 }
@@ -49,7 +55,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Io(error) => Some(error),
-            Error::Format { .. } => None,
+            Error::Format { .. } | Error::OtherIndex | Error::NoLength => None,
         }
     }
 }

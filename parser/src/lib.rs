@@ -21,6 +21,7 @@ mod format;
 pub mod format_guide;
 mod frame;
 mod held;
+mod index;
 #[doc(hidden)]
 pub mod internal;
 mod limits;
@@ -62,6 +63,7 @@ pub use error::{Error, Fault, Foreign};
 pub use event::Event;
 pub use feed::Feed;
 pub use frame::BlockKind;
+pub use index::{Definitions, Index};
 pub use limits::Limits;
 pub use loss::Losses;
 #[cfg(feature = "mmap")]

@@ -100,6 +100,19 @@ pub struct Losses {
     log: Option<Vec<Observation>>,
     /// Number of recorded observations other than runs.
     others: usize,
+    /// Whether the counts were stated, so that nothing is counted: blocks are skipped.
+    is_stated: bool,
+    /// Losses since the last call of [`Losses::take_found`]; `None` if nobody asks for them.
+    found: Option<Vec<FoundLoss>>,
+}
+
+/// Events that a thread lost, or a new thread with an old id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct FoundLoss {
+    pub(crate) thread: u64,
+    /// Number of lost events; 0 for a new thread.
+    pub(crate) events: u32,
 }
 
 /// Consecutive sequence numbers of a thread, with the times of the first and the last event.
@@ -197,6 +210,30 @@ impl Losses {
         Losses { log: Some(Vec::new()), ..Losses::default() }
     }
 
+    /// Creates an instance that also lists what it counts, for [`Losses::take_found`].
+    pub(crate) fn listed() -> Losses {
+        Losses { found: Some(Vec::new()), ..Losses::default() }
+    }
+
+    /// Takes the losses found since the last call.
+    pub(crate) fn take_found(&mut self) -> Vec<FoundLoss> {
+        self.found.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Creates an instance with the counts of these losses, which counts nothing more.
+    pub(crate) fn stated(found: impl Iterator<Item = FoundLoss>, is_at_least: bool) -> Losses {
+        let mut losses = Losses { is_at_least, is_stated: true, ..Losses::default() };
+        for FoundLoss { thread, events } in found {
+            match events {
+                0 => losses.restarts = losses.restarts.saturating_add(1),
+                _ => {
+                    losses.lose(thread, 0, events, usize::MAX);
+                }
+            }
+        }
+        losses
+    }
+
     /// Takes the observations recorded since the last call.
     pub(crate) fn take_log(&mut self) -> Vec<Observation> {
         self.end_run();
@@ -237,9 +274,14 @@ impl Losses {
         is_regular && self.contradictions.is_empty()
     }
 
-    /// Records an observation if this instance records, and returns whether it does.
+    /// Returns whether observations are counted at once.
+    fn counts(&self) -> bool {
+        self.log.is_none() && !self.is_stated
+    }
+
+    /// Records an observation if this instance records. Returns `false` if it has to be counted.
     fn defer(&mut self, step: Observation) -> bool {
-        if self.log.is_none() {
+        if self.counts() {
             return false;
         }
         self.end_run();
@@ -291,6 +333,7 @@ impl Losses {
         let Some(run) = self.run.take() else { return };
         match &mut self.log {
             Some(log) => log.push(Observation::NumberRun(run)),
+            None if self.is_stated => {}
             None => self.put(run.thread, run.next.wrapping_sub(1), false, run.ticks),
         }
     }
@@ -361,6 +404,9 @@ impl Losses {
             return usize::MAX;
         }
         let place = self.gaps.add_gap(Gap { thread, from, lost: count });
+        if let Some(found) = &mut self.found {
+            found.push(FoundLoss { thread, events: count });
+        }
         self.total = self.total.saturating_add(u64::from(count));
         self.longest_gap = self.longest_gap.max(count);
         if self.by_thread.len() >= limit.min(MAX_THREADS) && !self.by_thread.contains_key(&thread) {
@@ -384,7 +430,7 @@ impl Losses {
         limit: usize,
     ) -> bool {
         self.end_run();
-        if self.log.is_some() {
+        if !self.counts() {
             self.begin_run(thread, number, ticks);
             return true;
         }
@@ -420,6 +466,9 @@ impl Losses {
         }
         let is_restart = from != 1 && step.cast_signed() < 0;
         self.restarts = self.restarts.saturating_add(u64::from(is_restart));
+        if let Some(found) = self.found.as_mut().filter(|_| is_restart) {
+            found.push(FoundLoss { thread, events: 0 });
+        }
         // A number that falls belongs to a new thread with this id, whose numbers start at 1.
         let (first, lost) = match step.cast_signed() {
             ..0 => (1, to.saturating_sub(1)),
@@ -436,7 +485,7 @@ impl Losses {
         self.end_run();
         let state = self.states.get(&thread).copied();
         self.begin_run(thread, number, 0);
-        if self.log.is_some() {
+        if !self.counts() {
             return true;
         }
         self.limit_threads(limit);

@@ -117,6 +117,11 @@ impl Source for PositionedFile {
         }
     }
 
+    fn length(&self) -> Option<u64> {
+        let stream_end = self.following.map_or(u64::MAX, |following| following.start);
+        self.file.metadata().ok().map(|file| file.len().min(stream_end))
+    }
+
     fn following(&self) -> Option<Following> {
         self.following
     }

@@ -75,6 +75,12 @@ pub trait Source {
     /// implementation does nothing, which suits bytes that were just written.
     fn approach(&self, _span: Span) {}
 
+    /// Returns the length of the stream in bytes, if the source knows it and can skip bytes without
+    /// reading them. The default implementation returns `None`.
+    fn length(&self) -> Option<u64> {
+        None
+    }
+
     /// Returns the place of a second stream behind this one, if the source knows of one. The source
     /// then ends where the second stream begins. The default implementation knows of none.
     fn following(&self) -> Option<Following> {
@@ -144,6 +150,9 @@ impl<B: AsRef<[u8]>> Source for Whole<B> {
     fn release(&mut self, _before: u64) {}
     fn approach(&self, span: Span) {
         look_at_lines(part(self.bytes(), 0, span));
+    }
+    fn length(&self) -> Option<u64> {
+        Some(self.len as u64)
     }
     fn following(&self) -> Option<Following> {
         self.following

@@ -17,6 +17,7 @@ mod following;
 mod found;
 mod growth;
 mod hygiene;
+mod index;
 mod invariants;
 mod layers;
 mod many_threads;

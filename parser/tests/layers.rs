@@ -21,7 +21,8 @@ const ORDER: &[&[&str]] = &[
     &["event"],
     &["owned_event", "view", "serialize"],
     &["resync"],
-    &["reader::scope", "reader::state"],
+    &["reader::found", "reader::scope"],
+    &["reader::state"],
     &["reader::apply", "reader::blobs", "reader::run"],
     &["reader::phase", "reader::visit"],
     &["reader::machine"],
@@ -35,7 +36,7 @@ const ORDER: &[&[&str]] = &[
     &["order::time_ordered"],
     &["order"],
     &["outcome"],
-    &["feed", "raw", "positioned", "check"],
+    &["feed", "index", "raw", "positioned", "check"],
     &["mapping", "parallel", "serialize_findings"],
     &["internal"],
 ];

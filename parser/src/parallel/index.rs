@@ -43,7 +43,7 @@ const MAX_COPIED_BYTES: u64 = 4 << 20;
 
 /// Walks the stream block by block.
 #[derive(Debug)]
-pub(super) struct Index<S> {
+pub(super) struct RegionFinder<S> {
     reader: Reader<S>,
     blocks: Vec<PlannedBlock>,
     /// Finished plans, whose memory is reused.
@@ -63,10 +63,10 @@ pub(super) struct Index<S> {
     is_ended: bool,
 }
 
-impl<S: Source> Index<S> {
-    pub(super) fn new(source: S, limits: Limits, cut_bytes: Option<u64>) -> Index<S> {
+impl<S: Source> RegionFinder<S> {
+    pub(super) fn new(source: S, limits: Limits, cut_bytes: Option<u64>) -> RegionFinder<S> {
         let reader = Reader::for_index(source, limits);
-        Index {
+        RegionFinder {
             reader,
             blocks: Vec::new(),
             spare: Vec::new(),
@@ -218,7 +218,8 @@ mod tests {
                 stream.event_block(&EventBlock::new([event]));
             }
             stream.end();
-            let mut index = Index::new(Whole::new(&stream.bytes), Limits::default(), Some(1 << 20));
+            let mut index =
+                RegionFinder::new(Whole::new(&stream.bytes), Limits::default(), Some(1 << 20));
             let mut portions = 0;
             while let Next::Job(_) = index.next().unwrap() {
                 portions += 1;
@@ -232,7 +233,7 @@ mod tests {
     /// Returns the number of regions for several threads, and whether one thread must read the
     /// rest.
     fn given(bytes: &[u8]) -> (u64, bool) {
-        let mut index = Index::new(Whole::new(bytes), Limits::default(), None);
+        let mut index = RegionFinder::new(Whole::new(bytes), Limits::default(), None);
         // The jobs are kept, as if other threads were reading them.
         let mut jobs = Vec::new();
         loop {

@@ -2,7 +2,7 @@
 //! their results.
 
 use super::desk::{CloseOnPanic, Counted, Desk, DeskMessage, Done, Task};
-use super::index::{Index, Next};
+use super::index::{Next, RegionFinder};
 use super::parts::{Part, Work};
 use super::region::{Events, Region};
 use super::{Options, Order, Outcome};
@@ -35,7 +35,7 @@ pub(super) fn read<S: Source, W: Work<S, Made: Send> + Sync>(
 ) -> Result<End, Error> {
     let desk = Desk::new(options.threads.max(1), options.held_bytes);
     let may_cut = options.order == Order::File;
-    let index = Index::new(source(), options.limits, may_cut.then_some(W::CUT_BYTES));
+    let index = RegionFinder::new(source(), options.limits, may_cut.then_some(W::CUT_BYTES));
     let mut caller = Caller::new(index, options, &desk, collect);
     caller.find();
     let others = caller.wanted_workers();
@@ -92,7 +92,7 @@ struct Early<T> {
 
 /// State of the caller's thread.
 struct Caller<'a, S, T, C> {
-    index: Index<S>,
+    index: RegionFinder<S>,
     options: Options,
     desk: &'a Desk<T>,
     collect: &'a mut C,
@@ -121,7 +121,12 @@ struct Caller<'a, S, T, C> {
 }
 
 impl<'a, S: Source, T: Send, C: FnMut(T) -> ControlFlow<()>> Caller<'a, S, T, C> {
-    fn new(index: Index<S>, options: Options, desk: &'a Desk<T>, collect: &'a mut C) -> Self {
+    fn new(
+        index: RegionFinder<S>,
+        options: Options,
+        desk: &'a Desk<T>,
+        collect: &'a mut C,
+    ) -> Self {
         Caller {
             index,
             options,

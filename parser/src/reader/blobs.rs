@@ -388,6 +388,7 @@ impl State {
         let at = index(self.cursor.payload_at, frame.body.start);
         self.define_v5(payload, at, frame);
         self.statistics.add_rows(BlockKind::Metadata, 1);
+        self.list_needed();
         false
     }
 

@@ -7,15 +7,19 @@ use crate::error::{Error, Fault};
 use crate::following::{Following, MAGIC, TRAILER_BYTES};
 use crate::format::fastserial::{self, FOUND_HEADER};
 use crate::format::v6;
+use crate::frame::{BlockKind, Frame};
 use crate::resync::v6::LOOK_BACK;
 use crate::resync::{AfterMark, GROWN_BYTES};
-use crate::source::Source;
+use crate::source::{Source, Span};
 
 impl<S: Source> Reader<S> {
     /// Handles an end mark from `mark` to `end`, which includes the mark's content and may be
     /// beyond the end of the input.
     pub(super) fn handle_end_mark(&mut self, mark: u64, end: u64) -> Result<(), Error> {
         let is_whole = self.source.fill(end)?;
+        let nothing = Span { start: mark, len: 0 };
+        let frame = Frame { kind: BlockKind::UNKNOWN_OBJECT, start: mark, body: nothing };
+        self.state.list_block(&frame, mark);
         let has_content = self.has_content(mark, end);
         let end = if is_whole { end } else { self.source_end() };
         if has_content && !is_whole {

@@ -148,7 +148,8 @@ impl<S: Source> Reader<S> {
 
     fn block(&self, frame: Frame, is_read: bool) -> Block<'_> {
         let content = if is_read { body_of(&self.source, &frame) } else { &[] };
-        Block { kind: frame.kind, offset: frame.start, span: frame.body, content }
+        let version = self.state.version();
+        Block { kind: frame.kind, offset: frame.start, span: frame.body, content, version }
     }
 
     /// Returns the next block or event, in file order, or `None` at the end. A block is

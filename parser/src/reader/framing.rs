@@ -14,6 +14,9 @@ use crate::source::{Source, Span, index};
 impl<S: Source> Reader<S> {
     /// Reads the frame of the block at the current position, and its content, except for events.
     pub(super) fn read_frame(&mut self) -> Result<Option<Step>, Error> {
+        if let Scope::Skipping(skips) = &mut self.scope {
+            self.position = skips.skip_from(self.position);
+        }
         let start = self.position;
         // If bytes are missing, a version 6 block may begin before the current position.
         let needed = if self.state.is_v6() { start.saturating_sub(LOOK_BACK) } else { start };
@@ -215,6 +218,7 @@ impl<S: Source> Reader<S> {
             }
         }
         self.state.check_block(self.source.bytes(), self.source.start());
+        self.state.note_times(self.source.bytes(), self.source.start());
         self.end_content(self.state.cursor.frame);
         false
     }

@@ -2,7 +2,7 @@
 
 use super::phase::Phase;
 use super::run::{RunEnd, Take};
-use super::scope::{Plan, Scope};
+use super::scope::{Plan, Scope, Skips};
 use super::state::State;
 use crate::block::metadata::Metadata;
 use crate::damage::Damage;
@@ -145,6 +145,17 @@ impl<S: Source> Reader<S> {
         reader.scope = Scope::Index;
         reader.state.losses = Losses::deferred();
         reader
+    }
+
+    /// Skips these parts of the stream, and reports these losses instead of counting them.
+    pub(crate) fn skip_parts(&mut self, parts: Vec<(u64, u64)>, losses: Losses) {
+        self.scope = Scope::Skipping(Skips::new(parts));
+        self.state.losses = losses;
+    }
+
+    /// Returns whether no bytes are missing that all later blocks would need for their padding.
+    pub(crate) fn is_aligned(&self) -> bool {
+        self.shift == 0
     }
 
     /// Starts to read the events of a plan's blocks with a new state. The blocks must come after

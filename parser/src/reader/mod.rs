@@ -10,6 +10,7 @@
 //!
 //! | file | content |
 //! |---|---|
+//! | `found`, `scope` | blocks that were read, for an index, and blocks that are to be read |
 //! | `state`, `apply`, `blobs`, `run` | tables, damage and losses, and their change by blocks and events |
 //! | `phase`, `machine` | phase of reading, and the reader itself |
 //! | `begin`, `framing`, `recovery`, `end` | functions of the phases |
@@ -22,6 +23,7 @@ mod blobs;
 mod dispatch;
 mod end;
 mod events;
+mod found;
 mod framing;
 mod machine;
 mod phase;
@@ -37,6 +39,7 @@ mod visit;
 mod steps;
 
 pub use events::Item;
+pub(crate) use found::FoundBlock;
 pub use machine::Reader;
 pub(crate) use phase::Step;
 pub(crate) use run::{BlobForm, RunEnd, Take};

@@ -1,5 +1,6 @@
 //! Holds the state of a reader, except for its source and its position.
 
+use super::found::FoundBlock;
 use crate::block::trace::{self, Trace};
 use crate::context::Context;
 use crate::cursor::Cursor;
@@ -46,6 +47,8 @@ pub(crate) struct State {
     pub(super) must_cover: bool,
     /// Whether something was found that only a reader of the whole stream can report.
     pub(crate) is_irregular: bool,
+    /// Blocks that were read, if they are listed.
+    pub(super) found: Option<Vec<FoundBlock>>,
 }
 
 impl State {
@@ -68,7 +71,14 @@ impl State {
             missing_bytes: 0,
             must_cover: false,
             is_irregular: false,
+            found: None,
         }
+    }
+
+    /// Lists the blocks and losses that are read from now on, for [`State::take_found`].
+    pub(crate) fn list_blocks(&mut self) {
+        self.found = Some(Vec::new());
+        self.losses = Losses::listed();
     }
 
     pub(super) fn begin(&mut self, version: Version) {
@@ -123,6 +133,7 @@ impl State {
 
     /// Counts a block and its bytes up to position `end`, at most to the end of its content.
     pub(super) fn count_block(&mut self, frame: &Frame, end: u64) {
+        self.list_block(frame, end);
         self.statistics
             .add_block(frame.kind, end.min(frame.body_end()).saturating_sub(frame.start));
     }
@@ -149,5 +160,54 @@ impl State {
         self.broken_at = Some(frame.body.start);
         self.blocks_were_lost = true;
         self.damage_in(frame).add_lost_block(0, content.len(), context, fault);
+    }
+
+    /// Adds a block to the list, if there is one. The bytes up to `end` are present.
+    pub(super) fn list_block(&mut self, frame: &Frame, end: u64) {
+        let Some(found) = &mut self.found else { return };
+        let losses = self.losses.take_found();
+        if let Some(before) = found.last_mut() {
+            before.losses.extend(losses);
+        }
+        found.push(FoundBlock::new(frame.kind, frame.start, end < frame.body_end()));
+    }
+
+    /// Notes that other blocks need the current one, which defines event types (version 3).
+    pub(super) fn list_needed(&mut self) {
+        if let Some(block) = self.found.as_mut().and_then(|found| found.last_mut()) {
+            block.is_needed = true;
+        }
+    }
+
+    /// Notes the times of the current event block, if there is a list. The fast path does not
+    /// record them, and what the block's header states may be wrong.
+    pub(super) fn note_times(&mut self, window: &[u8], start: u64) {
+        let Some(block) = self.found.as_mut().and_then(|found| found.last_mut()) else { return };
+        let Cursor { frame, encoding, end, times, .. } = self.cursor;
+        let rows_at = if times.rows_at == 0 { frame.body.start } else { times.rows_at };
+        let mut rows = Cursor::new(frame, encoding, rows_at, end);
+        while !rows.is_done() && rows.advance(window, start).is_ok() {
+            block.first = block.first.min(rows.header.timestamp);
+            block.last = block.last.max(rows.header.timestamp);
+        }
+    }
+
+    /// Notes that the block with the event whose payload is at `offset` is needed for other blocks.
+    pub(crate) fn need_block_at(&mut self, offset: u64) {
+        let found = self.found.as_deref_mut().unwrap_or_default();
+        let after = found.partition_point(|block| block.start <= offset);
+        if let Some(block) = after.checked_sub(1).and_then(|place| found.get_mut(place)) {
+            block.is_needed = true;
+        }
+    }
+
+    /// Takes the list of blocks.
+    pub(crate) fn take_found(&mut self) -> Vec<FoundBlock> {
+        let losses = self.losses.take_found();
+        let mut found = self.found.take().unwrap_or_default();
+        if let Some(last) = found.last_mut() {
+            last.losses.extend(losses);
+        }
+        found
     }
 }

@@ -1,0 +1,290 @@
+//! Lists the blocks of a stream with their times, so that a reader can skip most of them.
+
+use crate::block::trace::Trace;
+use crate::clock::Clock;
+use crate::damage::Class;
+use crate::error::Error;
+use crate::event::Event;
+use crate::frame::BlockKind;
+use crate::loss::{FoundLoss, Losses};
+use crate::order::{Candidate, FilteredEvents, PendingFilter};
+use crate::reader::{FoundBlock, Reader};
+use crate::source::Source;
+use std::ops::RangeInclusive;
+
+/// Number of bytes at the beginning of a stream by which an index recognises it. They have the
+/// session's start, in most streams also its first blocks.
+const STAMPED_BYTES: usize = 4096;
+
+/// Tells an index which events define something that events of any time refer to, such as methods.
+///
+/// An [`Index`] keeps the blocks with these events, so that [`Reader::in_range`] reads them whatever
+/// the range is. The parser itself only knows the definitions that its own tables need.
+///
+/// A function `FnMut(&Event) -> bool` is an instance whose answer needs no time order.
+pub trait Definitions {
+    /// Returns whether an event may define something. Called for each event, in file order.
+    fn may_define(&mut self, event: &Event<'_>) -> bool;
+
+    /// Returns whether an event defines something that no earlier event defined. Called for the
+    /// events that may define something, in time order. By default, all of them do.
+    fn defines(&mut self, _event: &Event<'_>) -> bool {
+        true
+    }
+}
+
+impl<F: FnMut(&Event<'_>) -> bool> Definitions for F {
+    #[inline(always)]
+    fn may_define(&mut self, event: &Event<'_>) -> bool {
+        self(event)
+    }
+}
+
+/// Blocks of a stream, each with its place, the least and the greatest time of its events, and
+/// whether it has definitions. With it, [`Reader::in_range`] reads a time range of a large file
+/// without the rest.
+///
+/// The times are those of the events, not those that the blocks state, which may be 0, or times at
+/// which they were written ([FORMAT.md 6.1](crate::format_guide#6.1)).
+///
+/// An index takes one pass over the stream, and about 40 bytes for each block; .NET writes blocks of
+/// 100 KB. With the feature `serde` it can be stored. It belongs to one file, whose length and
+/// beginning it knows.
+///
+/// ```
+/// use nettrace_parser::{Index, Reader, Whole};
+/// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+/// let mut methods = |event: &nettrace_parser::Event<'_>| event.display_name() == "MethodLoadVerbose_V1";
+/// let index = Index::build(Whole::new(&bytes), &mut methods)?;
+/// let (from, to) = (1_000, 2_000);
+/// let mut count = 0;
+/// let mut reader = Reader::from_slice(&bytes).in_range(&index, from..=to)?;
+/// while let Some(event) = reader.next_event()? {
+///     // A block may have other events, too.
+///     count += u64::from((from..=to).contains(&event.timestamp_ticks()));
+/// }
+/// println!("{count} events");
+/// # Ok::<(), nettrace_parser::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Index {
+    /// Length of the stream in bytes.
+    length: u64,
+    /// SHA-1 of the stream's first bytes.
+    beginning: [u8; 20],
+    clock: Clock,
+    /// Whether blocks may be skipped. Damage may hide events of any time.
+    is_intact: bool,
+    /// Whether the losses are lower bounds.
+    is_at_least: bool,
+    blocks: Vec<IndexedBlock>,
+    /// Losses, each with the block in which it was found.
+    losses: Vec<(usize, FoundLoss)>,
+}
+
+/// What a block is needed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum NeededFor {
+    /// For the range of its times.
+    Times,
+    /// For every range.
+    Always,
+    /// For the events up to the next sequence point: stacks and labels.
+    Events,
+    /// For every range: a sequence point.
+    Point,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct IndexedBlock {
+    start: u64,
+    used: NeededFor,
+    /// Time of the earliest event in ticks; `u64::MAX` if there is none.
+    first: u64,
+    /// Time of the latest event in ticks; 0 if there is none.
+    last: u64,
+}
+
+impl IndexedBlock {
+    fn new(found: &FoundBlock) -> IndexedBlock {
+        let used = match found.kind {
+            BlockKind::Event if !found.is_needed => NeededFor::Times,
+            BlockKind::Stack | BlockKind::LabelList if !found.is_needed => NeededFor::Events,
+            BlockKind::SequencePoint => NeededFor::Point,
+            _ => NeededFor::Always,
+        };
+        IndexedBlock { start: found.start, used, first: found.first, last: found.last }
+    }
+
+    fn has_events(&self) -> bool {
+        self.first <= self.last
+    }
+}
+
+impl Index {
+    /// Reads a stream to its end, and lists its blocks.
+    ///
+    /// # Errors
+    /// [`Error::NoLength`] for a source without a length; the errors of [`Reader::next_event`].
+    pub fn build<S: Source>(
+        mut source: S,
+        definitions: &mut impl Definitions,
+    ) -> Result<Index, Error> {
+        let (length, beginning) = stamp(&mut source)?;
+        let mut reader = Reader::new(source);
+        reader.state_mut().list_blocks();
+        let mut events = reader.time_ordered();
+        let mut filter = MayDefine(definitions);
+        let mut defining = Vec::new();
+        while events.advance(&mut filter)?.is_some() {
+            while let Some(event) = events.ready() {
+                if filter.0.defines(&event) {
+                    defining.push(event.payload_offset());
+                }
+            }
+            for offset in defining.drain(..) {
+                events.reader_mut().state_mut().need_block_at(offset);
+            }
+        }
+        let reader = events.reader_mut();
+        let clock = reader.trace().map(Trace::clock)?;
+        let is_aligned = reader.is_aligned();
+        let state = reader.state_mut();
+        let found = state.take_found();
+        let mut blocks: Vec<_> = found.iter().map(IndexedBlock::new).collect();
+        if let Some(last) = blocks.last_mut().filter(|_| !state.is_complete) {
+            // Where it ends is unknown.
+            last.used = NeededFor::Always;
+        }
+        let each = found.iter().enumerate();
+        let losses = each
+            .flat_map(|(place, block)| block.losses.iter().map(move |loss| (place, *loss)))
+            .collect();
+        let faults =
+            state.damage.loss_count().saturating_sub(state.damage.count(Class::Incomplete));
+        Ok(Index {
+            length,
+            beginning,
+            clock,
+            is_intact: is_aligned && faults == 0,
+            is_at_least: state.losses.is_at_least(),
+            blocks,
+            losses,
+        })
+    }
+
+    /// Returns the clock of the stream, which converts times to ticks.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Returns the number of blocks.
+    pub fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Returns whether there is no block.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Returns whether the stream is so damaged that nothing of it can be skipped. Damage may hide
+    /// events of any time, and shows itself only to a reader of everything before it. A stream that
+    /// ends early is not damaged in this sense.
+    pub fn is_damaged(&self) -> bool {
+        !self.is_intact
+    }
+
+    /// Returns the parts of the stream that have nothing of a range, and the losses in the rest.
+    fn plan(&self, ticks: &RangeInclusive<u64>) -> (Vec<(u64, u64)>, Vec<FoundLoss>) {
+        let meets = |first: u64, last: u64| first <= *ticks.end() && last >= *ticks.start();
+        let mut skipped: Vec<(u64, u64)> = Vec::new();
+        let mut skip = |start: u64, end: u64| match skipped.last_mut() {
+            Some(last) if last.1 == start => last.1 = end,
+            _ => skipped.push((start, end)),
+        };
+        let mut losses = Vec::new();
+        let mut all_losses = self.losses.iter().peekable();
+        let (mut at, mut before) = (0usize, 0u64);
+        for part in self.blocks.split_inclusive(|block| block.used == NeededFor::Point) {
+            let next = at.saturating_add(part.len());
+            let is_used = |block: &IndexedBlock| match block.used {
+                NeededFor::Times => meets(block.first, block.last),
+                NeededFor::Always => block.has_events(),
+                NeededFor::Events | NeededFor::Point => false,
+            };
+            let has_events = part.iter().any(is_used);
+            let ends = self.blocks.get(at.saturating_add(1)..).unwrap_or_default();
+            for (block, end) in part.iter().zip(ends) {
+                let is_skipped = match block.used {
+                    NeededFor::Times => !is_used(block),
+                    NeededFor::Events => !has_events,
+                    NeededFor::Always | NeededFor::Point => false,
+                };
+                if is_skipped {
+                    skip(block.start, end.start);
+                }
+            }
+            // What is lost lies between the events before this part and those after it.
+            let after = self.blocks.get(next..).unwrap_or_default();
+            let after = || after.iter().filter(|block| block.has_events()).map(|block| block.first);
+            let found = |(place, _): &&(usize, FoundLoss)| *place < next;
+            let mut lost = std::iter::from_fn(|| all_losses.next_if(found)).peekable();
+            if lost.peek().is_some() && meets(before, after().next().unwrap_or(u64::MAX)) {
+                losses.extend(lost.map(|(_, loss)| *loss));
+            } else {
+                lost.for_each(drop);
+            }
+            before = part.iter().map(|block| block.last).fold(before, u64::max);
+            at = next;
+        }
+        (skipped, losses)
+    }
+}
+
+impl<S: Source> Reader<S> {
+    /// Makes the reader skip the blocks that have no event in a range of times, and no definitions.
+    /// Call this before anything is read, on a reader of the stream that was indexed. `ticks` are
+    /// [timestamps](Event::timestamp_ticks); [`Clock::first_ticks_at`] finds them.
+    ///
+    /// The reader returns all events of the blocks that it reads, so the caller leaves out those of
+    /// other times. Events of the range have the same stacks, threads, labels and types as in a
+    /// whole read. [`Reader::losses`] has the losses of the whole read between the sequence points
+    /// around the range, from the beginning on; [`Reader::statistics`] counts what is read.
+    ///
+    /// # Errors
+    /// [`Error::OtherIndex`] if the index is of a stream with another length or beginning;
+    /// [`Error::NoLength`] for a source without a length; [`Error::Io`] if the source fails.
+    pub fn in_range(mut self, index: &Index, ticks: RangeInclusive<u64>) -> Result<Self, Error> {
+        if stamp(self.source_mut())? != (index.length, index.beginning) {
+            return Err(Error::OtherIndex);
+        }
+        if index.is_intact {
+            let (parts, losses) = index.plan(&ticks);
+            self.skip_parts(parts, Losses::stated(losses.into_iter(), index.is_at_least));
+        }
+        Ok(self)
+    }
+}
+
+/// Returns the length of a stream and the SHA-1 of its first bytes.
+fn stamp(source: &mut impl Source) -> Result<(u64, [u8; 20]), Error> {
+    let length = source.length().ok_or(Error::NoLength)?;
+    source.fill(STAMPED_BYTES as u64).map_err(Error::Io)?;
+    let bytes = if source.start() == 0 { source.bytes() } else { &[] };
+    let beginning = bytes.get(..STAMPED_BYTES).unwrap_or(bytes);
+    Ok((length, sha1_smol::Sha1::from(beginning).digest().bytes()))
+}
+
+/// Defers the events that may define something, so that they come in time order.
+struct MayDefine<'a, D>(&'a mut D);
+
+impl<D: Definitions> PendingFilter for MayDefine<'_, D> {
+    #[inline(always)]
+    fn is_deferred(&mut self, candidate: &Candidate<'_>) -> bool {
+        self.0.may_define(candidate.event())
+    }
+}
