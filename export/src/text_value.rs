@@ -17,16 +17,30 @@ use nettrace_parser::{Event, FieldValue, Fields, Unit, Utf16, Value};
 use std::io::Write;
 
 /// Writes payloads as text.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct TextValues {
     /// Maximum width of a value, in characters. Longer values are cut off.
     columns: Option<usize>,
+    /// Number of bytes of a payload's text that are wanted at least. No value begins behind them.
+    wanted: usize,
+}
+
+impl Default for TextValues {
+    fn default() -> TextValues {
+        TextValues::new(None)
+    }
 }
 
 impl TextValues {
     /// Makes a writer that cuts off values wider than `columns` characters; `None` means no limit.
     pub fn new(columns: Option<usize>) -> TextValues {
-        TextValues { columns }
+        TextValues { columns, wanted: usize::MAX }
+    }
+
+    /// Makes a writer for texts of which only the first `bytes` bytes are shown. It may end a longer
+    /// text anywhere behind them.
+    pub fn beginnings(bytes: usize) -> TextValues {
+        TextValues { columns: None, wanted: bytes }
     }
 
     /// Appends all fields of the payload, and the bytes that belong to no field.
@@ -37,7 +51,11 @@ impl TextValues {
     /// Appends all fields, and the bytes that belong to no field.
     pub fn write_fields(&self, out: &mut Vec<u8>, mut fields: Fields<'_>, names: &Names) {
         let at = out.len();
+        let end = at.saturating_add(self.wanted);
         for name in names.iter() {
+            if out.len() > end {
+                return;
+            }
             let missing = missing(&fields);
             let field = if missing.is_none() { fields.next() } else { None };
             if out.len() > at && (missing.is_some() || field.is_some()) {
@@ -48,7 +66,7 @@ impl TextValues {
                 let _ = write!(out, "missing: {count}");
             }
             let Some(field) = field else { break };
-            self.write_pair(out, &field, name);
+            self.write_pair_until(out, &field, name, end);
         }
         let rest = fields.rest();
         if !rest.is_empty() {
@@ -68,12 +86,16 @@ impl TextValues {
 
     /// Appends a field as `name=value`.
     pub fn write_pair(&self, out: &mut Vec<u8>, field: &FieldValue<'_>, name: &Name) {
+        self.write_pair_until(out, field, name, usize::MAX);
+    }
+
+    fn write_pair_until(&self, out: &mut Vec<u8>, field: &FieldValue<'_>, name: &Name, end: usize) {
         out.raw(&name.shown);
         out.push(b'=');
         match &field.value {
             Ok(value) => match field.value_name() {
                 Some(known) => drop(write!(out, "{known}")),
-                None => self.cut(out, |out| value_text(out, value, name)),
+                None => self.cut(out, |out| value_text(out, value, name, end)),
             },
             // Writing to a vector cannot fail, here and below.
             Err(fault) => drop(write!(out, "<{fault}>")),
@@ -97,18 +119,19 @@ impl TextValues {
     }
 }
 
-fn value_text(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
+/// Writes a value. Elements that would begin behind the first `end` bytes of `out` are left out.
+fn value_text(out: &mut Vec<u8>, value: &Value<'_>, name: &Name, end: usize) {
     if let Some(unit) = name.unit
         && !matches!(value, Value::Absent | Value::Array(_) | Value::Object(_))
     {
         if let (Unit::Nanoseconds, Some(nanos)) = (unit, whole(value)) {
             return out.raw(&units::exact_duration(nanos));
         }
-        bare(out, value, name);
+        bare(out, value, name, end);
         out.push(b' ');
         return out.raw(unit.symbol());
     }
-    bare(out, value, name);
+    bare(out, value, name, end);
 }
 
 /// Returns a number that is whole and not negative.
@@ -121,7 +144,7 @@ fn whole(value: &Value<'_>) -> Option<u64> {
 }
 
 /// Writes a value without its unit.
-fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
+fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name, end: usize) {
     // A field with a unit is an amount, even if its manifest asks for hexadecimal digits.
     if name.is_hex
         && name.unit.is_none()
@@ -157,10 +180,13 @@ fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
         Value::Array(array) => {
             out.push(b'[');
             for (at, element) in array.iter().enumerate() {
+                if out.len() > end {
+                    break;
+                }
                 if at > 0 {
                     out.raw(", ");
                 }
-                value_text(out, &element, name);
+                value_text(out, &element, name, end);
             }
             out.push(b']');
         }
@@ -174,7 +200,7 @@ fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name) {
                 out.push(b'=');
                 match (&field.value, field.value_name()) {
                     (_, Some(known)) => drop(write!(out, "{known}")),
-                    (Ok(value), None) => value_text(out, value, inner),
+                    (Ok(value), None) => value_text(out, value, inner, end),
                     (Err(fault), None) => drop(write!(out, "<{fault}>")),
                 }
             }
@@ -199,6 +225,10 @@ fn escaped_utf16(out: &mut Vec<u8>, text: Utf16<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::EventTypes;
+    use nettrace_parser::Reader;
+    use nettrace_parser::view::KnownProvider;
+    use nettrace_testdata::corpus;
 
     #[test]
     fn control_characters_are_escaped_and_letters_of_all_scripts_are_not() {
@@ -218,7 +248,7 @@ mod tests {
 
     #[test]
     fn long_values_are_cut_between_characters_and_say_so() {
-        let values = TextValues { columns: Some(4) };
+        let values = TextValues::new(Some(4));
         let cut = |text: &str| {
             let mut out = b"x=".to_vec();
             values.cut(&mut out, |out| out.raw(text));
@@ -227,5 +257,33 @@ mod tests {
         assert_eq!(cut("abcd"), "x=abcd");
         assert_eq!(cut("日本"), "x=日本");
         assert_eq!(cut("日本日本日本"), "x=日本日本… (and 2 more)");
+    }
+
+    #[test]
+    fn a_beginning_is_that_of_the_whole_text_and_ends_soon_after_what_is_wanted() {
+        let (whole, beginning) = (TextValues::default(), TextValues::beginnings(300));
+        let mut longest = 0;
+        for trace in corpus::traces() {
+            let bytes = trace.bytes();
+            let (mut reader, mut types) = (Reader::from_slice(&bytes), EventTypes::default());
+            while let Ok(Some(event)) = reader.next_event() {
+                let place = types.index_of(&event);
+                let Some(names) = types.names(place) else { continue };
+                let text = |values: &TextValues| {
+                    let mut out = Vec::new();
+                    values.write_payload(&mut out, &event, names);
+                    out
+                };
+                let (all, first) = (text(&whole), text(&beginning));
+                assert_eq!(all[..all.len().min(301)], first[..first.len().min(301)]);
+                // Lists of objects and references, with thousands of elements.
+                if event.known_provider() == KnownProvider::Runtime && matches!(event.id(), 18 | 19)
+                {
+                    assert!(first.len() < 1000, "{} of {} bytes", first.len(), all.len());
+                    longest = longest.max(all.len());
+                }
+            }
+        }
+        assert!(longest > 10_000, "{longest}");
     }
 }

@@ -72,7 +72,7 @@ impl Default for PageEvents {
     fn default() -> PageEvents {
         PageEvents {
             types: EventTypes::default(),
-            values: TextValues::default(),
+            values: TextValues::beginnings(MAX_TEXT_BYTES),
             rows: Vec::new(),
             payloads: Vec::new(),
             scratch: Vec::new(),
