@@ -30,7 +30,7 @@ fn converted(trace: &str, format: &str, name: &str) -> (PathBuf, Finished) {
 fn top(finished: &Finished) -> TopN {
     let mut options = TopNOptions::default();
     options.count = usize::MAX;
-    TopN::new(&finished.resolved(), &finished.profile, &options)
+    options.finish(&finished.resolved())
 }
 
 /// Runs a program, and returns its output.

@@ -6,7 +6,7 @@ use crate::common;
 use crate::consumers_stacks::ran;
 use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::model::{Category, TimelineMark};
-use nettrace_analysis::report::{Report, Threads, TopN, TopNOptions};
+use nettrace_analysis::report::{Report, Threads, TopNOptions};
 use nettrace_analysis::{Analysis, AnalysisOptions, Finished};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -144,7 +144,7 @@ mod with_node {
         assert_eq!(map(&printed[4]), ours);
         let mut options = TopNOptions::default();
         options.count = usize::MAX;
-        let top = TopN::new(&finished.resolved(), &finished.profile, &options);
+        let top = options.finish(&finished.resolved());
         let ours: BTreeMap<String, Vec<Json>> = top
             .methods
             .iter()
@@ -179,7 +179,7 @@ mod with_node {
         assert!(threads.threads.iter().any(|thread| thread.samples > 0));
         let mut options = TopNOptions::default();
         options.count = usize::MAX;
-        let top = TopN::new(&finished.resolved(), &finished.profile, &options);
+        let top = options.finish(&finished.resolved());
         // Stacks without frames have no span.
         let with_frames: u64 = top.methods.iter().map(|row| row.self_ns).sum();
         assert_eq!(printed[4], json!([[with_frames]]));

@@ -5,7 +5,7 @@ use crate::common;
 use common::*;
 use flate2::read::GzDecoder;
 use nettrace_analysis::convert::{Convert, ConvertError, ConvertOptions, FORMATS, Format};
-use nettrace_analysis::report::{TopN, TopNOptions};
+use nettrace_analysis::report::{Report, TopNOptions};
 use nettrace_analysis::{
     Analysis, AnalysisOptions, Finished, Kind, Model, Profile, Resolved, Sample, SampleClock,
 };
@@ -235,7 +235,7 @@ fn time_on_a_processor_is_called_so() {
             (is_cpu, !is_cpu, !is_cpu)
         );
         let profile = read_trace(trace);
-        let top = TopN::new(&profile.resolved(), &profile.profile, &TopNOptions::default());
+        let top = TopNOptions::default().finish(&profile.resolved());
         let clock = if is_cpu { SampleClock::Cpu } else { SampleClock::Wall };
         assert_eq!(top.clock, clock);
     }
@@ -317,7 +317,7 @@ fn dev_tools_self_times_of_many_threads_are_the_reports() {
         );
         let mut options = TopNOptions::default();
         options.count = usize::MAX;
-        let top = TopN::new(&finished.resolved(), &finished.profile, &options);
+        let top = options.finish(&finished.resolved());
         let mut compared = 0;
         for row in top
             .methods
@@ -564,7 +564,7 @@ fn all_formats_have_the_reports_sums() {
     let mut analysis = Analysis::new(AnalysisOptions::default());
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let finished = analysis.finish().unwrap();
-    let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
+    let top = TopNOptions::default().finish(&finished.resolved());
     let text = |format| converted(&bytes, format, &ConvertOptions::default()).unwrap();
     let cpuprofile: Json = serde_json::from_slice(&text("cpuprofile")).unwrap();
     let micros: u64 =

@@ -12,9 +12,8 @@
 
 use super::common;
 use nettrace_analysis::convert::{ConvertOptions, Format};
-use nettrace_analysis::{
-    Analysis, AnalysisOptions, CutStacks, Finished, NameOptions, TopN, TopNOptions,
-};
+use nettrace_analysis::report::Report;
+use nettrace_analysis::{Analysis, AnalysisOptions, CutStacks, Finished, NameOptions, TopNOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use std::collections::BTreeMap;
@@ -184,7 +183,7 @@ mod with_shared {
                 *leaves.entry(stack.rsplit(';').next().unwrap().to_owned()).or_insert(0) += count;
             }
             let finished = read(analysis(), &bytes);
-            let top = TopN::new(&finished.resolved(), &finished.profile, &all_rows());
+            let top = all_rows().finish(&finished.resolved());
             let mut ours: BTreeMap<String, u64> = BTreeMap::new();
             for row in top.methods.iter().filter(|row| row.self_samples > 0) {
                 // Addresses without a name are one row.
@@ -206,7 +205,7 @@ mod with_shared {
         let shared = corpus::shared();
         let trace = corpus::trace("net10-linux-x64/samples-only.nettrace");
         let finished = read(analysis(), &trace.bytes());
-        let top = TopN::new(&finished.resolved(), &finished.profile, &all_rows());
+        let top = all_rows().finish(&finished.resolved());
         let mut compared = 0;
         for order in ["exclusive", "inclusive"] {
             let path = shared

@@ -14,7 +14,7 @@ pub(crate) fn top(trace: &TraceFile) -> TopN {
     top_with(trace, AnalysisOptions::default())
 }
 
-fn top_with(trace: &TraceFile, mut options: AnalysisOptions) -> TopN {
+pub(crate) fn top_with(trace: &TraceFile, mut options: AnalysisOptions) -> TopN {
     options.names.style = NameStyle::Short;
     let mut rows = TopNOptions::default();
     rows.count = usize::MAX;
@@ -403,7 +403,7 @@ fn assert_habit_is_named((name, method, share, causes): Habit) {
 fn what_a_recording_does_in_the_process_is_one_row_and_no_finding() {
     let trace = corpus::known("habits/convoy");
     let mut options = AnalysisOptions::default();
-    options.folding.is_recording = true;
+    options.folding.is_recording = Some(true);
     let top = top_with(&trace, options);
     let first = &top.methods[0];
     assert_eq!((&*first.name, first.self_ns), ("(recording)", first.total_ns));
@@ -437,7 +437,7 @@ fn a_process_that_died_is_said_to_first_and_where_it_was() {
         let outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
         assert!(!outcome.is_complete);
         let mut summary = pass.finish().output;
-        summary.add_outcome(&outcome, Some(ProcessEnd::from_exit_code(134)));
+        summary.set_process_end(ProcessEnd::from_exit_code(134));
         let first = &summary.findings[0].text();
         assert!(first.starts_with("the recording ends in the middle, after 1."), "{first}");
         assert!(first.contains("exit status 134 (SIGABRT)"), "{first}");

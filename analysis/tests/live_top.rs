@@ -3,11 +3,11 @@
 use crate::common;
 
 use common::*;
+use nettrace_analysis::TopNOptions;
 use nettrace_analysis::fact::SeenFact;
 use nettrace_analysis::live::{Live, LiveTop, ThreadNow, TopCallee, TopSnapshot};
 use nettrace_analysis::model::WaitFor;
 use nettrace_analysis::report::{ReportPass, Threads};
-use nettrace_analysis::{AnalysisOptions, TopNOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus::{self, TraceFile};
 use nettrace_testdata::synth::{Step, Value};
@@ -64,7 +64,7 @@ fn replayed(trace: &TraceFile) -> TopSnapshot {
 fn assert_counts_as_files(trace: &TraceFile) -> TopSnapshot {
     let mut rows = TopNOptions::default();
     rows.count = usize::MAX;
-    let mut pass = ReportPass::with_options((rows, Threads), AnalysisOptions::default());
+    let mut pass = ReportPass::with_options((rows, Threads), with_recording());
     let bytes = trace.bytes();
     let _ = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
     let (top, threads) = pass.finish().output;

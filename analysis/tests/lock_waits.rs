@@ -4,7 +4,7 @@ use crate::common;
 
 use common::*;
 use nettrace_analysis::findings::Summary;
-use nettrace_analysis::report::{Contention, ReportPass};
+use nettrace_analysis::report::{Contention, Report, ReportPass};
 use nettrace_analysis::{
     Analysis, AnalysisOptions, Filter, NameStyle, ThreadState, TopN, TopNOptions,
 };
@@ -20,7 +20,7 @@ fn top(bytes: &[u8], states: &[ThreadState]) -> TopN {
     let mut analysis = Analysis::new(options);
     assert!(analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     let finished = analysis.finish().unwrap();
-    TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default())
+    TopNOptions::default().finish(&finished.resolved())
 }
 
 /// Returns the numbers of samples that count as managed, native and waiting.

@@ -1,6 +1,6 @@
 //! Traces of other people's programs and runtimes, with the right results.
 
-use super::common::{AT_END, method, sample, session};
+use super::common::{AT_END, method, sample, session, with_recording};
 use nettrace_analysis::findings::{Summary, SummaryReport};
 use nettrace_analysis::heap::{HeapNode, HeapReader, Retained};
 use nettrace_analysis::model::NamesRemedy;
@@ -66,7 +66,7 @@ fn a_collection_of_mono_is_reported_without_its_pause() {
 }
 
 fn methods(trace: &TraceFile) -> Vec<String> {
-    let mut pass = ReportPass::new(TopNOptions::default());
+    let mut pass = ReportPass::with_options(TopNOptions::default(), with_recording());
     let bytes = trace.bytes();
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     pass.finish().output.methods.into_iter().map(|row| row.name).collect()

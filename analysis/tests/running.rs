@@ -1,9 +1,12 @@
 //! What ran, where the runtime's sampler cannot tell.
 
-use crate::common::{LOAD, SAMPLE, event, full_names, method, read, sample, session};
-use crate::known::{findings, millis, top};
+use crate::common::{
+    LOAD, SAMPLE, event, full_names, method, read, sample, session, with_recording,
+};
+use crate::known::{findings, millis, top, top_with};
+use nettrace_analysis::TopNOptions;
 use nettrace_analysis::fact::FindingKind;
-use nettrace_analysis::{TopN, TopNOptions};
+use nettrace_analysis::report::Report;
 use nettrace_testdata::corpus::{self, TraceFile};
 use nettrace_testdata::synth::Value;
 
@@ -16,7 +19,7 @@ fn hottest(name: &str) -> String {
 
 #[test]
 fn on_a_runtime_that_does_not_tell_what_is_no_wait_and_no_native_call_ran() {
-    let top = top(&corpus::known("net9/sort"));
+    let top = top_with(&corpus::known("net9/sort"), with_recording());
     assert_eq!((top.running.untold, top.running.managed), (379, 378), "{:?}", top.running);
     let calls = top.methods.iter().filter(|row| row.name.contains("native call"));
     assert_eq!(calls.map(|row| row.self_samples).sum::<u64>(), 1);
@@ -46,7 +49,7 @@ fn without_a_version_the_samples_show_that_a_sampler_does_not_tell() {
         steps.extend((0..30).map(|_| external(&[0x2010, 0x1010])));
         steps.extend((0..managed).map(|_| sample(0, 10, &[0x1010])));
         let finished = read(&session(steps), full_names());
-        TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default()).running
+        TopNOptions::default().finish(&finished.resolved()).running
     };
     let [untold, told] = [2, 3].map(running);
     assert_eq!((untold.untold, untold.managed, untold.native_calls), (32, 32, 0));

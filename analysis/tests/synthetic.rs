@@ -8,9 +8,7 @@ use nettrace_analysis::model::MissingNames;
 use nettrace_analysis::report::{
     Exceptions, GroupBy, Modules, Report, ReportPass, Threads, TreeOptions,
 };
-use nettrace_analysis::{
-    Analysis, AnalysisOptions, EventSelector, Kind, ThreadState, TopN, TopNOptions,
-};
+use nettrace_analysis::{Analysis, AnalysisOptions, EventSelector, Kind, ThreadState, TopNOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{EventType, Session, SessionThread, Step, Value, Version};
 
@@ -84,7 +82,7 @@ fn recursion_counts_once_in_totals() {
         sample(1, 1, &[0x2010]),
     ]);
     let finished = read(&session, full_names());
-    let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
+    let top = TopNOptions::default().finish(&finished.resolved());
     let rows: Vec<_> = top
         .methods
         .iter()
@@ -216,7 +214,7 @@ fn guessed_names_are_marked_and_counted_in_every_report() {
     let coverage = resolved.coverage();
     assert_eq!((coverage.frames, coverage.named, coverage.guessed), (5, 5, 4));
 
-    let top = TopN::new(&resolved, &finished.profile, &TopNOptions::default());
+    let top = TopNOptions::default().finish(&resolved);
     let rows: Vec<_> =
         top.methods.iter().map(|row| (&*row.name, row.is_guessed, row.self_samples)).collect();
     let expected = [
@@ -251,7 +249,7 @@ fn what_a_guessed_method_called_is_marked_as_guessed_too() {
         event(SAMPLE, 0, 10, &[0x1011], vec![Value::U32(1)]),
     ]);
     let finished = read(&session, full_names());
-    let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
+    let top = TopNOptions::default().finish(&finished.resolved());
     let rows: Vec<_> = top.methods.iter().map(|row| (&*row.name, row.is_guessed)).collect();
     assert_eq!(rows[0], ("~N.T.Main+0x11 → native call", true), "{rows:?}");
 }
@@ -307,7 +305,7 @@ fn addresses_without_a_name_are_one_row_that_stands_where_their_sum_does() {
         let finished = read(session, full_names());
         let mut options = TopNOptions::default();
         options.group_by = by;
-        let top = TopN::new(&finished.resolved(), &finished.profile, &options);
+        let top = options.finish(&finished.resolved());
         let rows = top.methods.into_iter();
         rows.map(|row| (row.name, row.addresses, row.self_samples, row.total_samples)).collect()
     };
@@ -447,7 +445,7 @@ fn filters_choose_by_thread_time_frame_and_state() {
         let mut options = full_names();
         change(&mut options);
         let finished = read(&session, options);
-        TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default()).samples
+        TopNOptions::default().finish(&finished.resolved()).samples
     };
     let regex = |text: &str| Some(text.parse().unwrap());
     assert_eq!(samples(&|_| ()), 3);
@@ -543,7 +541,7 @@ process 2, thread 200;libb.so+0x510;vmlinux!schedule 5
     let mut options = full_names();
     options.filter.processes = vec![2];
     let finished = read(&universal(), options);
-    let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
+    let top = TopNOptions::default().finish(&finished.resolved());
     assert_eq!((top.samples, top.period_ns), (2, 5));
     let modules = Modules::default().finish(&finished.resolved());
     let names: Vec<_> = modules.modules.iter().map(|row| (row.process_id, &*row.name)).collect();

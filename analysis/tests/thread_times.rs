@@ -211,7 +211,7 @@ fn work_of_the_recording_on_threads_of_the_program_is_outside_of_the_whole_too()
     clock.time(11, 1010, 1000, 0).time(31, 1010, 50, 0).total(1010, 1050);
     let run = |has_readings: bool| {
         let mut options = if has_readings { options(&clock) } else { full_names() };
-        options.folding.is_recording = true;
+        options.folding.is_recording = Some(true);
         let mut options_of_top = TopNOptions::default();
         options_of_top.is_by_thread = true;
         let reports = (options_of_top, TreeOptions::default());

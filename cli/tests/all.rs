@@ -32,6 +32,7 @@ mod page;
 mod page_ranges;
 mod reference;
 mod report;
+mod same_answers;
 mod shrinking;
 mod site;
 mod spreadsheets;

@@ -110,14 +110,14 @@ fn write_page(file: &Dropped<'_>, out: &mut dyn Write) -> Result<Done, String> {
     let mut page = pass.finish().output;
     let ended = trace.ended();
     drop(trace);
-    complete(&mut page, &ended, file);
+    complete(&mut page, file);
     let about = PageAbout::from_file(file.name.clone(), ended.outcome(), Some(file.bytes));
     page.write(&about, out).map_err(|error| error.to_string())?;
     Ok(done([&ended]))
 }
 
-/// Adds the heap and how the trace ended to a page.
-fn complete(page: &mut Page, ended: &Ended, file: &Dropped<'_>) {
+/// Adds the heap and how the process ended to a page.
+fn complete(page: &mut Page, file: &Dropped<'_>) {
     let Some(summary) = &mut page.summary else { return };
     let dumps = heap(summary, file).unwrap_or_default();
     let dump = HeapDump::usual(&dumps).and_then(|usual| dumps.get(usual));
@@ -129,9 +129,10 @@ fn complete(page: &mut Page, ended: &Ended, file: &Dropped<'_>) {
     });
     let recorded = Input::behind(file).and_then(|mut second| RecordedEnding::read(&mut second));
     let recorded = recorded.unwrap_or_default();
-    let silent = recorded.silent();
-    summary.add_outcome(ended, recorded.end.filter(|_| !ended.is_complete));
-    summary.add_silent_sources(silent);
+    if let Some(end) = recorded.end {
+        summary.set_process_end(end);
+    }
+    summary.add_silent_sources(recorded.silent());
     if let Some((dump, report, retained)) = heap {
         page.add_heap(dump, report, &retained);
     }
@@ -185,7 +186,6 @@ fn convert(file: &Dropped<'_>, format: &str, out: &mut (dyn Write + Send)) -> Re
     };
     let mut trace = Opened::new(file)?;
     let mut options = AnalysisOptions::default();
-    options.skips_sampler_pauses = true;
     options.kinds = format.kinds.to_vec();
     options.thread_times = thread_times(file);
     let mut wanted = ConvertOptions::default();

@@ -4,9 +4,9 @@ use crate::memory_files::{
     MemoryFiles, files_of, files_with, flag, real, rows_of, spill, sum, text, whole,
 };
 use nettrace_analysis::report::{
-    Alloc, AllocEvent, Contention, Counters, Exceptions, Gc, Jit, Logs, ReportPass,
+    Alloc, AllocEvent, Contention, Counters, Exceptions, Gc, Jit, Logs, Report, ReportPass,
 };
-use nettrace_analysis::{AnalysisOptions, ThreadState, TopN, TopNOptions};
+use nettrace_analysis::{AnalysisOptions, ThreadState, TopNOptions};
 use nettrace_export::{EventForm, EventPattern, EventWriter, WriteOptions};
 use nettrace_parser::Reader;
 use nettrace_tables::schema::EVENTS;
@@ -193,7 +193,7 @@ fn samples_and_their_methods_are_those_of_topn() {
         }
         let mut all = TopNOptions::default();
         all.count = usize::MAX;
-        let top = TopN::new(&resolved, &finished.profile, &all);
+        let top = all.finish(&resolved);
         let mut of_methods: BTreeMap<String, u64> = BTreeMap::new();
         for method in top.methods.iter().filter(|row| {
             row.addresses == 0 && !row.is_guessed && !row.name.ends_with("taking a lock")

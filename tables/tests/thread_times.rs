@@ -1,7 +1,7 @@
 //! Samples of recordings that have the times of their threads.
 
 use crate::memory_files::{files_with, flag, rows_of, spill, sum, whole};
-use nettrace_analysis::{Analysis, AnalysisOptions, ThreadState, ThreadTimes, TopN, TopNOptions};
+use nettrace_analysis::{Analysis, AnalysisOptions, ThreadState, ThreadTimes, TopNOptions};
 use nettrace_parser::Reader;
 use nettrace_tables::TableOptions;
 use nettrace_tables::schema::SAMPLES;
@@ -50,7 +50,7 @@ fn samples_with_what_they_ran_and_other_rows_add_up_to_the_processor_time() {
     let mut analysis = Analysis::new(options);
     let _outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
     let finished = analysis.finish().unwrap();
-    let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
+    let top = finished.report(TopNOptions::default());
     let time = top.processor_time.unwrap();
 
     let options = TableOptions::new(&[&SAMPLES], spill()).thread_times(Some(times));

@@ -37,7 +37,7 @@ const KINDS: [Kind; 6] = [
 /// options' kinds of samples are ignored.
 pub fn pass(mut options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = MeasuredTrace>> {
     // The cost of recording, which differs between runs and recorders, becomes one frame.
-    options.folding.is_recording = true;
+    options.folding.is_recording = Some(true);
     gathering_pass(options, &KINDS, DiffReports::new)
 }
 

@@ -20,7 +20,7 @@ use nettrace_parser::{Clock, Event, Outcome, Trace};
 /// One pass over a trace.
 ///
 /// ```
-/// use nettrace_analysis::{Analysis, AnalysisOptions, TopN, TopNOptions};
+/// use nettrace_analysis::{Analysis, AnalysisOptions, TopNOptions};
 /// use nettrace_parser::Reader;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut analysis = Analysis::new(AnalysisOptions::default());
@@ -29,7 +29,7 @@ use nettrace_parser::{Clock, Event, Outcome, Trace};
 ///     eprintln!("counts are too low: {outcome}");
 /// }
 /// let finished = analysis.finish()?;
-/// let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
+/// let top = finished.report(TopNOptions::default());
 /// assert_eq!(top.samples, 0);
 /// # Ok::<(), nettrace_analysis::AnalysisError>(())
 /// ```
@@ -102,7 +102,7 @@ impl<'c> Analysis<'c> {
             profile: Profile::new(!options.filter.admits_all_moments()),
             gathered: options.thread_times.as_deref().map(GatheredSamples::new),
             skips_profile: options.skips_profile,
-            skips_sampler_pauses: options.skips_sampler_pauses,
+            has_sampler_pauses: options.has_sampler_pauses,
             has_cpu: false,
             takes_samples: Vec::new(),
             wants_events: false,
@@ -496,21 +496,29 @@ impl Finished {
     }
 
     /// Resolves all names for `profile`, which may be a part of the collected samples. `states`
-    /// replace the states of the filter.
+    /// replace the states of the filter. `folds_recording`: whether the work of the recording is one
+    /// frame.
     pub(crate) fn resolved_for<'m>(
         &'m self,
         profile: &'m Profile,
         states: &[ThreadState],
+        folds_recording: bool,
     ) -> Resolved<'m> {
-        let mut filter = self.options.filter.clone();
+        let AnalysisOptions { names, folding, filter, .. } = &self.options;
+        let (mut filter, mut folding) = (filter.clone(), folding.clone());
         states.clone_into(&mut filter.states);
-        let AnalysisOptions { names, folding, .. } = &self.options;
-        Resolved::new(&self.model, profile, *names, folding, &filter)
+        folding.is_recording = Some(folds_recording);
+        Resolved::new(&self.model, profile, *names, &folding, &filter)
     }
 
     /// Returns the states that the filter accepts; empty for all.
     pub(crate) fn states(&self) -> &[ThreadState] {
         &self.options.filter.states
+    }
+
+    /// Returns whether the work of the recording is one frame; `None` if each report decides.
+    pub(crate) fn folds_recording(&self) -> Option<bool> {
+        self.options.folding.is_recording
     }
 
     /// Returns whether frames with little weight are omitted.

@@ -44,6 +44,7 @@ pub struct AnalysisOptions {
     /// Whether to leave [`Finished::profile`](crate::Finished::profile) empty, because only the
     /// converters need the samples.
     pub skips_profile: bool,
-    /// Whether timelines leave out the sampler's pauses, one for each of its rounds.
-    pub skips_sampler_pauses: bool,
+    /// Whether timelines show the sampler's pauses, too, one for each of its rounds: about a thousand
+    /// a second.
+    pub has_sampler_pauses: bool,
 }

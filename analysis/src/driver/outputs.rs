@@ -15,7 +15,7 @@ pub(super) struct Outputs<'c> {
     /// Times of CPU samples between the readings of their threads, if there are readings.
     pub(super) gathered: Option<GatheredSamples>,
     pub(super) skips_profile: bool,
-    pub(super) skips_sampler_pauses: bool,
+    pub(super) has_sampler_pauses: bool,
     pub(super) has_cpu: bool,
     /// Indices of the converters that receive samples.
     pub(super) takes_samples: Vec<usize>,
@@ -118,7 +118,7 @@ impl Outputs<'_> {
     pub(super) fn marks(&mut self, spans: &mut Spans, model: &Model) -> Result<(), ConvertError> {
         for mark in spans.ready() {
             let is_sampler = matches!(&mark, TimelineMark::Span(span) if span.category == Category::SamplerPause);
-            if !is_sampler || !self.skips_sampler_pauses {
+            if !is_sampler || self.has_sampler_pauses {
                 self.mark(&mark, model)?;
             }
         }

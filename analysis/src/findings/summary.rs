@@ -150,6 +150,10 @@ impl Report for Summary {
     fn finish(self, resolved: &Resolved<'_>) -> SummaryReport {
         SummaryReport::from_reports(&self.overview.finish(resolved), resolved)
     }
+
+    fn add_outcome(output: &mut SummaryReport, outcome: &Outcome) {
+        output.add_outcome(outcome);
+    }
 }
 
 impl SummaryReport {
@@ -218,10 +222,9 @@ impl SummaryReport {
     /// Adds findings about what the trace lacks: an end, and lost events. If events were lost or
     /// damaged, findings that nothing is wrong are removed, because the evidence may be missing, and
     /// waits without end are, too, if the event of their end may be among the lost ones.
-    /// `end` is how the process ended, if that is known.
-    pub fn add_outcome(&mut self, outcome: &Outcome, end: Option<ProcessEnd>) {
+    pub(crate) fn add_outcome(&mut self, outcome: &Outcome) {
         if !outcome.is_complete {
-            self.findings.push(self.cut_off(end));
+            self.findings.push(self.cut_off());
         }
         let lost = outcome.losses.total();
         if lost > 0 || outcome.damage.loss_count() > 0 {
@@ -239,6 +242,16 @@ impl SummaryReport {
         finding::rank(&mut self.findings);
     }
 
+    /// Sets how the process ended whose trace breaks off. Does nothing if the trace has its end.
+    pub fn set_process_end(&mut self, end: ProcessEnd) {
+        let facts = self.findings.iter_mut().map(|finding| &mut finding.fact);
+        for fact in facts {
+            if let Fact::CutOff { process_end, .. } = fact {
+                *process_end = Some(end);
+            }
+        }
+    }
+
     /// Adds the finding that EventSources which the recording asked for sent nothing, as the command
     /// that recorded the trace saw. Without `sources`, adds nothing.
     pub fn add_silent_sources(&mut self, sources: Vec<String>) {
@@ -250,10 +263,10 @@ impl SummaryReport {
         finding::rank(&mut self.findings);
     }
 
-    fn cut_off(&self, process_end: Option<ProcessEnd>) -> Finding {
+    fn cut_off(&self) -> Finding {
         let fact = Fact::CutOff {
             after: Number::nanos(self.duration_ns),
-            process_end,
+            process_end: None,
             last_exception: self.last_seen.exception.clone(),
             last_method: self.last_seen.method.clone(),
         };

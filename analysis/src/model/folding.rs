@@ -34,8 +34,9 @@ pub struct Folding {
     pub is_async: bool,
     /// Whether to show the work that the recording itself causes in the process as one frame,
     /// `(recording)`. This is, for example, turning on event sources, writing manifests, and
-    /// polling counters.
-    pub is_recording: bool,
+    /// polling counters. `None` leaves it to the report
+    /// ([`Report::FOLDS_RECORDING`](crate::report::Report::FOLDS_RECORDING)); converters then do not.
+    pub is_recording: Option<bool>,
     /// Whether to show recursion only once: methods that call themselves, and cycles of up to eight
     /// methods.
     pub is_recursion: bool,
@@ -161,9 +162,10 @@ impl<'f> Folder<'f> {
     pub(super) fn new(options: &'f Folding) -> Option<Folder<'f>> {
         let Folding { is_my_code, is_async, is_recording, is_recursion, groups, folds, .. } =
             options;
+        let is_recording = is_recording.unwrap_or(false);
         let is_needed = *is_my_code
             || *is_async
-            || *is_recording
+            || is_recording
             || *is_recursion
             || !groups.is_empty()
             || !folds.is_empty();
@@ -178,7 +180,10 @@ impl<'f> Folder<'f> {
 
     /// Returns the name under which a frame is shown, if it belongs to a group.
     pub(super) fn group_of(&self, frame: &Frame) -> Option<String> {
-        if self.options.is_recording && !is_recording(frame) && is_for_recording(frame) {
+        if self.options.is_recording == Some(true)
+            && !is_recording(frame)
+            && is_for_recording(frame)
+        {
             return Some(RECORDING.to_owned());
         }
         self.options.groups.iter().find_map(|group| {
@@ -209,7 +214,7 @@ impl<'f> Folder<'f> {
             is_folded: is_framework || is_chosen_fold,
             is_framework,
             is_chosen: is_chosen_fold || self.options.my_code.is_some(),
-            is_recording: self.options.is_recording && shown_text == RECORDING,
+            is_recording: self.options.is_recording == Some(true) && shown_text == RECORDING,
             is_unknown: self.options.is_my_code && !frame.is_named() && frame.module.is_empty(),
             method: None,
             machine_of: None,

@@ -69,7 +69,7 @@ const KINDS: &[Kind] = &[
 /// # Ok::<(), AnalysisError>(())
 /// ```
 pub fn pass(mut options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = Page>> {
-    options.folding.is_recording = true;
+    options.folding.is_recording = Some(true);
     let times = options.thread_times.clone();
     gathering_pass(options, KINDS, |tracks| PageReports::new(tracks, times))
 }

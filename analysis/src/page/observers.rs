@@ -190,9 +190,14 @@ impl Reports for PageReports {
         self.take_ended();
         page.add_report(TopNOptions::default(), resolving);
         let mut loader = self.loader.finish(resolving.for_report::<Loader>());
+        let outcome = resolving.outcome();
         let resolved = resolving.for_report::<Summary>();
         let mut reports = self.overview.finish(resolved);
-        page.summary = Some(SummaryReport::from_reports(&reports, resolved));
+        let mut summary = SummaryReport::from_reports(&reports, resolved);
+        if let Some(outcome) = outcome {
+            summary.add_outcome(outcome);
+        }
+        page.summary = Some(summary);
         page.write_activities(self.activities, self.requests, &mut reports, resolved);
         page.write_tasks(self.tasks, &mut reports, resolved);
         self.collections.finish(&mut reports.gc, MAX_COLLECTIONS, &mut page);

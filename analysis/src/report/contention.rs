@@ -4,7 +4,7 @@
 //! 5 on, a stop contains the duration of the wait, which shows the start that it belongs to even if
 //! other stops were lost.
 
-use super::contract::{Moment, Recording, Report, ReportInput, SCHEMA};
+use super::contract::{DEFAULT_ROWS, Moment, Recording, Report, ReportInput, SCHEMA};
 use super::counts::{ThreadCount, increase};
 use crate::hash::{HashMap, HashSet};
 
@@ -148,10 +148,10 @@ struct Newest {
 }
 
 impl Default for Contention {
-    /// Lists the top 10 stacks and owners of each lock.
+    /// Lists the top 20 stacks and owners of each lock.
     fn default() -> Contention {
         Contention {
-            waits: Waiting::new(10),
+            waits: Waiting::new(DEFAULT_ROWS),
             newest: HashMap::default(),
             contended: HashMap::default(),
             held: HashMap::default(),

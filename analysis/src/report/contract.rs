@@ -4,7 +4,7 @@ pub(super) use crate::document::SCHEMA;
 pub use crate::model::Moment;
 use crate::model::{Model, Resolved, ThreadState};
 pub use crate::recording::{Recording, SeenKeywords};
-use nettrace_parser::Event;
+use nettrace_parser::{Event, Outcome};
 
 /// Computes a plain struct from the events of a trace. A [`ReportPass`](super::ReportPass) calls
 /// it.
@@ -29,8 +29,14 @@ pub trait Report {
     /// only running samples, because most threads of a trace are idle.
     const STATES: &'static [ThreadState] = &[];
 
+    /// Whether work that the recording itself causes is one frame, `(recording)`, unless
+    /// [`Folding::is_recording`](crate::Folding::is_recording) says otherwise. Rankings show it as
+    /// one, because it is no work of the program.
+    const FOLDS_RECORDING: bool = false;
+
     /// Sets the maximum number of rows in lists such as stacks of an exception or the slowest
-    /// requests. Does nothing to a report that always lists everything.
+    /// requests, which is [`DEFAULT_ROWS`] otherwise. Does nothing to a report that always lists
+    /// everything.
     #[must_use]
     fn top(self, rows: usize) -> Self
     where
@@ -63,9 +69,24 @@ pub trait Report {
         false
     }
 
-    /// Computes the result at the end of the trace.
+    /// Computes the result at the end of the trace, of the samples that `resolved` counts. A
+    /// [`ReportPass`](super::ReportPass) and [`Finished::report`](crate::Finished::report) call it with
+    /// [`Report::STATES`].
     fn finish(self, resolved: &Resolved<'_>) -> Self::Output;
+
+    /// Adds what the outcome of reading tells about the trace, if it is known.
+    fn add_outcome(output: &mut Self::Output, outcome: &Outcome) {
+        let _ = (output, outcome);
+    }
 }
+
+/// A report that needs no events, only what an [`Analysis`](crate::Analysis) keeps:
+/// [`Finished::report`](crate::Finished::report) computes it.
+pub trait SampleReport: Report {}
+
+/// Default of [`Report::top`]: number of rows in lists such as methods, stacks of an exception or
+/// the slowest requests.
+pub const DEFAULT_ROWS: usize = 20;
 
 /// Parts of a trace that a report is computed from. Reports of samples and code do not need each
 /// event in time order, so a trace is read several times as fast for them.

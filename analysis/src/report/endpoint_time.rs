@@ -2,7 +2,7 @@
 //! at which they waited.
 
 use super::activities::{ActivityRow, SlowActivity};
-use super::contract::{Recording, Report, ReportInput, SCHEMA};
+use super::contract::{DEFAULT_ROWS, Recording, Report, ReportInput, SCHEMA};
 use super::stack_rows::shared_frames;
 use super::topn::{MethodRow, TopN, TopNOptions};
 use crate::document::percent;
@@ -24,7 +24,7 @@ impl EndpointTime {
     /// Lists the top 20 methods and places of these requests. `slowest` are the slowest of them
     /// ([`Http::with_slowest_of`](super::Http::with_slowest_of)).
     pub fn new(requests: ActivityRow, slowest: Vec<SlowActivity>) -> EndpointTime {
-        EndpointTime { requests, slowest, requests_left_out: 0, top: 20 }
+        EndpointTime { requests, slowest, requests_left_out: 0, top: DEFAULT_ROWS }
     }
 
     /// Says how many of the requests lack the times of their threads
@@ -108,6 +108,7 @@ impl Report for EndpointTime {
         "Methods that ran for the requests to an endpoint, and places at which they waited";
     const RECORD: &'static [Recording] = &[Recording::SAMPLER];
     const INPUT: ReportInput = ReportInput::Samples;
+    const FOLDS_RECORDING: bool = true;
 
     fn top(self, rows: usize) -> EndpointTime {
         EndpointTime { top: rows, ..self }

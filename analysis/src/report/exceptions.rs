@@ -14,7 +14,7 @@
 //! none was handled; blocks that are still open then have ended without an event. [`Handlers`]
 //! tracks the blocks, also for timelines.
 
-use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::contract::{DEFAULT_ROWS, Moment, Recording, Report, SCHEMA};
 use super::counts::{ThreadCount, increase, increase_all};
 use crate::hash::HashMap;
 
@@ -242,7 +242,7 @@ pub struct Exceptions {
 }
 
 impl Default for Exceptions {
-    /// Lists the top 10 stacks of each type.
+    /// Lists the top 20 stacks of each type.
     fn default() -> Exceptions {
         Exceptions {
             sites: Vec::new(),
@@ -250,7 +250,7 @@ impl Default for Exceptions {
             threads: HashMap::default(),
             groups: RecentTexts::default(),
             is_handling_traced: false,
-            top: 10,
+            top: DEFAULT_ROWS,
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct Http {
 }
 
 impl Default for Http {
-    /// Reports all requests and lists the 10 slowest.
+    /// Reports all requests and lists the 20 slowest.
     fn default() -> Http {
         Http::from(Activities::default())
     }

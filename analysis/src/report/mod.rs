@@ -1,8 +1,8 @@
 //! Reports: results computed from a trace, as plain structs. One file each.
 //!
 //! All implement [`Report`], and [`ReportPass`] reads a trace for one or several. Reports of samples
-//! ([`TopN`], [`CallTree`], [`ThreadsReport`]) and of code ([`ModulesReport`]) can also
-//! be computed from a finished [`Analysis`](crate::Analysis); their percentages are
+//! ([`TopN`], [`CallTree`]) and of code ([`ModulesReport`]) can also be computed from a finished
+//! [`Analysis`](crate::Analysis) ([`Finished::report`](crate::Finished::report)); percentages are
 //! relative to the weight of all samples that pass the filter. The order of every list
 //! depends only on the trace.
 //!
@@ -89,7 +89,9 @@ pub use alloc::{
     ObjectKind,
 };
 pub use contention::{Contention, ContentionReport, Lock, OpenLockWait};
-pub use contract::{Moment, Recording, Report, ReportInput, SeenKeywords};
+pub use contract::{
+    DEFAULT_ROWS, Moment, Recording, Report, ReportInput, SampleReport, SeenKeywords,
+};
 pub use counters::{
     CounterBase, CounterKind, CounterPoint, CounterSeries, Counters, CountersReport, OtherInterval,
 };

@@ -1,6 +1,6 @@
 //! Modules of processes, and files that are mapped into them.
 
-use super::contract::{Recording, Report, ReportInput, SCHEMA};
+use super::contract::{Recording, Report, ReportInput, SCHEMA, SampleReport};
 use crate::hash::HashMap;
 use crate::model::{Model, Process, Resolved};
 use crate::sorted::SortFew;
@@ -30,6 +30,8 @@ impl Report for Modules {
         report
     }
 }
+
+impl SampleReport for Modules {}
 
 /// Modules of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Sets of reports that share a pass over a trace.
 
-use super::contract::{Report, ReportInput};
+use super::contract::{Report, ReportInput, SampleReport};
 use crate::driver::Finished;
 use crate::model::{Coverage, Model, Moment, Process, Profile, Resolved, ThreadState};
-use nettrace_parser::Event;
+use nettrace_parser::{Event, Outcome};
 
 /// Reports that share a pass: a single report, a tuple of up to twelve, or a list of one type.
 pub trait Reports {
@@ -41,30 +41,30 @@ pub struct Resolving<'m> {
     finished: &'m Finished,
     /// Empty profile for reports that are not computed from samples.
     no_samples: &'m Profile,
-    resolved: Option<Resolved<'m>>,
+    /// Names, without and with the work of the recording as one frame.
+    resolved: [Option<Resolved<'m>>; 2],
 }
 
 impl<'m> Resolving<'m> {
     pub(super) fn new(finished: &'m Finished, no_samples: &'m Profile) -> Resolving<'m> {
-        Resolving { finished, no_samples, resolved: None }
+        Resolving { finished, no_samples, resolved: [None, None] }
     }
 
     /// Returns the data for a report, as if the report had a pass of its own.
     pub fn for_report<R: Report>(&mut self) -> &Resolved<'m> {
-        self.resolved(R::INPUT, R::STATES)
+        self.resolved(R::INPUT, R::STATES, R::FOLDS_RECORDING)
     }
 
     /// Returns the numbers of frames with and without names.
     pub(crate) fn coverage(&self) -> Coverage {
-        match &self.resolved {
+        match self.resolved.iter().flatten().next() {
             Some(resolved) => resolved.coverage(),
             None => self.finished.coverage(),
         }
     }
 
     /// Returns the outcome of reading, if it is known.
-    #[cfg(feature = "page")]
-    pub(crate) fn outcome(&self) -> Option<&nettrace_parser::Outcome> {
+    pub(crate) fn outcome(&self) -> Option<&'m Outcome> {
         self.finished.outcome.as_ref()
     }
 
@@ -87,7 +87,12 @@ impl<'m> Resolving<'m> {
         }
     }
 
-    fn resolved(&mut self, input: ReportInput, states: &[ThreadState]) -> &Resolved<'m> {
+    fn resolved(
+        &mut self,
+        input: ReportInput,
+        states: &[ThreadState],
+        folds_recording: bool,
+    ) -> &Resolved<'m> {
         // Without requested states, each report uses its own.
         let asked = self.finished.states();
         let states = if asked.is_empty() { states } else { asked };
@@ -96,10 +101,23 @@ impl<'m> Resolving<'m> {
         // reports share them.
         let folds_small = self.finished.folds_small();
         let is_same = |kept: &Resolved<'_>| kept.uses_samples(profile, states);
-        let kept = self.resolved.take().filter(|kept| !folds_small || is_same(kept));
-        let mut resolved = kept.unwrap_or_else(|| self.finished.resolved_for(profile, states));
+        let folds_recording = self.finished.folds_recording().unwrap_or(folds_recording);
+        let [without, with] = &mut self.resolved;
+        let place = if folds_recording { with } else { without };
+        let kept = place.take().filter(|kept| !folds_small || is_same(kept));
+        let mut resolved =
+            kept.unwrap_or_else(|| self.finished.resolved_for(profile, states, folds_recording));
         resolved.use_samples(profile, states);
-        self.resolved.insert(resolved)
+        place.insert(resolved)
+    }
+}
+
+impl Finished {
+    /// Computes a report of samples or of code, as a [`ReportPass`](super::ReportPass) for
+    /// it does.
+    pub fn report<R: SampleReport>(&self, report: R) -> R::Output {
+        let no_samples = Profile::default();
+        report.outputs(&mut Resolving::new(self, &no_samples))
     }
 }
 
@@ -120,7 +138,11 @@ impl<R: Report> Reports for R {
     }
 
     fn outputs(self, resolving: &mut Resolving<'_>) -> R::Output {
-        self.finish(resolving.for_report::<R>())
+        let mut output = self.finish(resolving.for_report::<R>());
+        if let Some(outcome) = resolving.outcome() {
+            R::add_outcome(&mut output, outcome);
+        }
+        output
     }
 }
 

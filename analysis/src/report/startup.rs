@@ -2,7 +2,7 @@
 //! methods and assemblies compiled and loaded until then.
 
 use super::activities::Activities;
-use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::contract::{DEFAULT_ROWS, Moment, Recording, Report, SCHEMA};
 use super::jit::{Jit, JitMethod};
 use super::loader::{AssemblyRow, Loader};
 use super::occurrence::Lasted;
@@ -31,7 +31,7 @@ pub struct Startup {
 }
 
 impl Default for Startup {
-    /// Lists the 10 methods that took longest to compile.
+    /// Lists the 20 methods that took longest to compile.
     fn default() -> Startup {
         Startup {
             began_ns: None,
@@ -39,7 +39,7 @@ impl Default for Startup {
             jit: Jit::default(),
             loader: Loader::default(),
             requests: Activities::without_parts().with_http().with_each().without_fields(),
-            top: 10,
+            top: DEFAULT_ROWS,
         }
     }
 }

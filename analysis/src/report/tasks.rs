@@ -12,7 +12,7 @@
 //! scheduled. A task without a name is shown by the method that scheduled it.
 
 use super::activities::Activities;
-use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::contract::{DEFAULT_ROWS, Moment, Recording, Report, SCHEMA};
 use super::counts::{increase, increase_all};
 use super::distribution::{Distribution, Spread};
 use super::each_task::{EachTask, SCHEDULED_BY, TaskName, TaskPlace, TaskTime};
@@ -148,7 +148,7 @@ pub struct Tasks {
 }
 
 impl Default for Tasks {
-    /// Lists the top 10 stacks of each name.
+    /// Lists the top 20 stacks of each name.
     fn default() -> Tasks {
         Tasks {
             fields: ByType::new(None),
@@ -160,7 +160,7 @@ impl Default for Tasks {
             running: Matcher::default(),
             each: None,
             activities: Some(Activities::without_parts().top(0)),
-            top: 10,
+            top: DEFAULT_ROWS,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Methods with the most time.
 
-use super::contract::{Recording, Report, ReportInput, SCHEMA};
+use super::contract::{DEFAULT_ROWS, Recording, Report, ReportInput, SCHEMA, SampleReport};
 use super::running::{ProcessorLimit, ProcessorTime, RunningSamples, SampleSums};
 use super::stuck::{StuckThread, StuckThreads};
 use crate::document::percent;
@@ -55,7 +55,7 @@ pub struct TopNOptions {
 impl Default for TopNOptions {
     fn default() -> Self {
         TopNOptions {
-            count: 20,
+            count: DEFAULT_ROWS,
             is_inclusive: false,
             is_by_thread: false,
             is_by_endpoint: false,
@@ -72,6 +72,7 @@ impl Report for TopNOptions {
     const RECORD: &'static [Recording] = &[Recording::SAMPLER];
     const INPUT: ReportInput = ReportInput::Samples;
     const STATES: &'static [ThreadState] = &ThreadState::RUNNING;
+    const FOLDS_RECORDING: bool = true;
 
     fn top(mut self, rows: usize) -> TopNOptions {
         self.count = rows;
@@ -82,6 +83,8 @@ impl Report for TopNOptions {
         TopN::new(resolved, resolved.profile(), &self)
     }
 }
+
+impl SampleReport for TopNOptions {}
 
 /// Methods with the most time, or modules, namespaces or types.
 #[derive(Debug, Clone, PartialEq)]
@@ -290,7 +293,7 @@ struct Table {
 
 impl TopN {
     /// Lists the methods in a trace's CPU samples.
-    pub fn new(resolved: &Resolved<'_>, profile: &Profile, options: &TopNOptions) -> TopN {
+    pub(super) fn new(resolved: &Resolved<'_>, profile: &Profile, options: &TopNOptions) -> TopN {
         let groups = Groups::new(resolved, options.group_by);
         let mut all = Table::default();
         // One thread after the other, keeping only the rows that are shown: there may be very many

@@ -1,6 +1,6 @@
 //! Call trees.
 
-use super::contract::{Recording, Report, ReportInput, SCHEMA};
+use super::contract::{Recording, Report, ReportInput, SCHEMA, SampleReport};
 use super::running::{ProcessorLimit, ProcessorTime, RunningSamples, SampleSums};
 use crate::document::percent;
 use crate::model::{
@@ -9,7 +9,7 @@ use crate::model::{
 };
 
 /// Options of a call tree. As a [`Report`] it computes a [`CallTree`].
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TreeOptions {
     /// Pattern of the root frames: a stack's path starts at the outermost frame whose text matches,
@@ -25,6 +25,19 @@ pub struct TreeOptions {
     /// Puts the endpoints of requests above the roots, and `(no request)` above all other work. It
     /// needs [`AnalysisOptions::endpoints`](crate::AnalysisOptions::endpoints).
     pub is_by_endpoint: bool,
+}
+
+impl Default for TreeOptions {
+    /// Lists nodes with at least 1 % of the time.
+    fn default() -> Self {
+        TreeOptions {
+            from: None,
+            is_callers: false,
+            min_percent: 1.0,
+            is_hot_path: false,
+            is_by_endpoint: false,
+        }
+    }
 }
 
 /// Name of the node above all work outside of requests.
@@ -44,11 +57,14 @@ impl Report for TreeOptions {
     const RECORD: &'static [Recording] = &[Recording::SAMPLER];
     const INPUT: ReportInput = ReportInput::Samples;
     const STATES: &'static [ThreadState] = &ThreadState::RUNNING;
+    const FOLDS_RECORDING: bool = true;
 
     fn finish(self, resolved: &Resolved<'_>) -> CallTree {
         CallTree::new(resolved, &self)
     }
 }
+
+impl SampleReport for TreeOptions {}
 
 /// Call tree of a trace's CPU samples.
 #[derive(Debug, Clone, PartialEq)]

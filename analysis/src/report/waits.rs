@@ -3,7 +3,7 @@
 //!
 //! The events say only whether the handle is a monitor; the stack shows what the thread waits for.
 
-use super::contract::{Moment, Recording, Report, ReportInput, SCHEMA};
+use super::contract::{DEFAULT_ROWS, Moment, Recording, Report, ReportInput, SCHEMA};
 use super::distribution::{Distribution, Spread};
 use super::stuck::{StuckThread, StuckThreads};
 use super::waiting::{BegunWait, MAX_OPEN, OpenWait, WaitTotals, Waited, Waiting};
@@ -96,7 +96,7 @@ pub struct Waits {
 impl Default for Waits {
     /// Lists the top 20 places and threads.
     fn default() -> Waits {
-        Waits { waits: Waiting::new(20) }
+        Waits { waits: Waiting::new(DEFAULT_ROWS) }
     }
 }
 

@@ -166,7 +166,9 @@ pub fn marks_of(bytes: &[u8]) -> (Vec<TimelineMark>, Vec<TimelineMark>) {
     }
 
     let (sender, marks) = mpsc::channel();
-    let mut analysis = Analysis::new(AnalysisOptions::default());
+    let mut options = AnalysisOptions::default();
+    options.has_sampler_pauses = true;
+    let mut analysis = Analysis::new(options);
     analysis.add(Box::new(Marks(sender)));
     let _ = analysis.read(&mut Reader::from_slice(bytes).time_ordered());
     let complete = marks.try_iter().collect();
@@ -177,6 +179,13 @@ pub fn marks_of(bytes: &[u8]) -> (Vec<TimelineMark>, Vec<TimelineMark>) {
 pub fn of_kinds(kinds: &[Kind]) -> AnalysisOptions {
     let mut options = AnalysisOptions::default();
     options.kinds = kinds.to_vec();
+    options
+}
+
+/// Returns options with which the work of the recording has its own methods.
+pub fn with_recording() -> AnalysisOptions {
+    let mut options = AnalysisOptions::default();
+    options.folding.is_recording = Some(false);
     options
 }
 

@@ -1,6 +1,7 @@
 //! Options about output that several commands share.
 
 use clap::Args;
+use nettrace_analysis::report::DEFAULT_ROWS;
 
 /// Option that chooses between text and JSON.
 #[derive(Debug, Clone, Copy, Args)]
@@ -28,6 +29,6 @@ pub(crate) struct ActivityArg {
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct RowsArg {
     /// How many rows to show at most
-    #[arg(long, short = 'n', visible_alias = "top", value_name = "N", default_value_t = 20)]
+    #[arg(long, short = 'n', visible_alias = "top", value_name = "N", default_value_t = DEFAULT_ROWS)]
     pub(crate) number: usize,
 }

@@ -31,6 +31,9 @@ group, so this is ready time between two readings in which the group was throttl
 The trace may precede the report's name, as in dotnet-trace. `nettrace report REPORT --help` lists the options of \
 a report.
 
+-n limits the rows of tables. With --json it limits methods, stacks, statements and the slowest; other lists are \
+whole. Without options, the documents are those of the library nettrace-analysis with its defaults.
+
 With --json, each report has a member `outcome`: whether the trace is complete, and what is lost or damaged, with \
 the same keys as in `nettrace info --json`.
 
@@ -212,7 +215,7 @@ pub(crate) struct TreeArgs {
     pub(crate) hot_path: bool,
 
     /// Leave out nodes below this percentage of the total
-    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = super::samples::percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = TreeOptions::default().min_percent, value_parser = super::samples::percent)]
     pub(crate) min: f64,
 }
 
@@ -251,7 +254,7 @@ pub(crate) struct TimelineArgs {
 
 impl TimelineArgs {
     pub(crate) fn rows(&self) -> usize {
-        self.number.unwrap_or(if self.timeline { usize::MAX } else { 20 })
+        self.number.unwrap_or(if self.timeline { usize::MAX } else { report::DEFAULT_ROWS })
     }
 }
 

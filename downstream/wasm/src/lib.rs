@@ -2,7 +2,7 @@
 //! events, whether the trace is intact, and the methods that took the most time.
 
 use nettrace_analysis::live::{Live, LiveCounters};
-use nettrace_analysis::{Analysis, AnalysisOptions, TopN, TopNOptions};
+use nettrace_analysis::{Analysis, AnalysisOptions, TopNOptions};
 use nettrace_parser::Reader;
 
 /// Returns the number of events, and whether the trace was intact.
@@ -18,7 +18,7 @@ pub fn top(trace: &[u8]) -> Option<String> {
     let mut analysis = Analysis::new(AnalysisOptions::default());
     let outcome = analysis.read(&mut Reader::from_slice(trace).time_ordered()).ok()?;
     let finished = analysis.finish().ok()?;
-    let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
+    let top = finished.report(TopNOptions::default());
     let mut text: String = top
         .methods
         .iter()

@@ -42,7 +42,7 @@ const MAX_BIRTH_ERROR_NANOS: i64 = 10_000_000;
 /// recorded.
 ///
 /// ```
-/// use nettrace_analysis::{Analysis, AnalysisOptions, ThreadTimes, TopN, TopNOptions};
+/// use nettrace_analysis::{Analysis, AnalysisOptions, ThreadTimes, TopNOptions};
 /// use nettrace_parser::Reader;
 /// use nettrace_parser::following::Following;
 /// use std::sync::Arc;
@@ -65,7 +65,7 @@ const MAX_BIRTH_ERROR_NANOS: i64 = 10_000_000;
 /// let outcome = analysis.read(&mut Reader::from_slice(&file).time_ordered())?;
 /// assert!(outcome.is_complete);
 /// let finished = analysis.finish()?;
-/// let top = TopN::new(&finished.resolved(), &finished.profile, &TopNOptions::default());
+/// let top = finished.report(TopNOptions::default());
 /// println!("{:?}", top.processor_time);
 /// # Ok::<(), nettrace_analysis::AnalysisError>(())
 /// ```

@@ -30,7 +30,7 @@ pub use document::{
 pub use parts::{Doing, Parts, Stretch};
 pub use serving::ServingRequest;
 
-use super::contract::{Moment, Recording, Report};
+use super::contract::{DEFAULT_ROWS, Moment, Recording, Report};
 use super::occurrence::{Lasted, Occurrence};
 use super::requests::{Connections, LayerStops, MaybeRequest, PhaseMarks};
 use crate::hash::HashMap;
@@ -128,7 +128,7 @@ impl MaybeRequest for BegunActivity {
 }
 
 impl Default for Activities {
-    /// Reports all activities and lists the 10 slowest.
+    /// Reports all activities and lists the 20 slowest.
     fn default() -> Activities {
         Activities {
             open: OpenActivities::default(),
@@ -146,7 +146,7 @@ impl Default for Activities {
             chosen: None,
             served: None,
             slowest_of: None,
-            top: 10,
+            top: DEFAULT_ROWS,
             has_fields: true,
             used: 0,
         }

@@ -14,7 +14,7 @@ mod units;
 
 pub use document::{SqlPlace, SqlReport, SqlRequests, SqlSource, SqlStatement};
 
-use super::contract::{Moment, Recording, Report, SCHEMA};
+use super::contract::{DEFAULT_ROWS, Moment, Recording, Report, SCHEMA};
 use super::distribution::Distribution;
 use super::endpoints::executed_method;
 use super::logs::{Around, LogScopes, LoggedMessage};
@@ -114,7 +114,7 @@ impl Default for Sql {
             scopes: LogScopes::default(),
             methods: HashMap::default(),
             connections: HashMap::default(),
-            top: 20,
+            top: DEFAULT_ROWS,
             used: 0,
         }
     }

@@ -174,7 +174,7 @@ fn standard_output(
 /// Returns the options of the analysis, and the kinds that the user named.
 fn options(args: &ConvertArgs, targets: &[OutputTarget]) -> (AnalysisOptions, Vec<Kind>) {
     let mut options = args.samples.options();
-    options.skips_sampler_pauses = !args.sampler_pauses;
+    options.has_sampler_pauses = args.sampler_pauses;
     let kinds: Vec<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
     options.events =
         args.kind.iter().filter_map(|kind| kind.selector(args.weight.as_deref())).collect();

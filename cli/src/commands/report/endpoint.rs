@@ -37,7 +37,6 @@ pub(super) fn run(
         return Err(no_such_endpoint(endpoint, &known, &file));
     };
     asked.options.filter.spans = Some(spans.spans_of(endpoint).unwrap_or_default());
-    asked.options.folding.is_recording = true;
     let left_out = spans.left_out_of(endpoint);
     let report = EndpointTime::new(row.clone(), slowest).with_left_out(left_out).top(rows);
     show(report, asked, context, |report, context| text(rows, report, context))

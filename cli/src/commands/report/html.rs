@@ -58,7 +58,7 @@ pub(crate) fn write_page(
     let mut page = pass.finish().output;
     let ended = trace.ended();
     let summary = page.summary.as_mut();
-    let heap = summary.and_then(|summary| complete(summary, &ended, input, context));
+    let heap = summary.and_then(|summary| complete(summary, input, context));
     if let Some(heap) = heap
         && let Some(dump) = heap.dumps.get(heap.usual)
     {

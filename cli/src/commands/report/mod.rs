@@ -25,13 +25,11 @@ mod words;
 pub(super) use html::{PageTarget, write_page};
 
 use super::heap;
-use crate::analysis_options::AnalysisArgs;
-use crate::args::{ActivityArg, Report, ReportArgs};
+use crate::args::Report;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use activities::{activities_of, requests_of};
-use clap::Args;
 use nettrace_analysis::report::{
     Alloc, Contention, Exceptions, Gc, Jit, Loader, Sql, Startup, Tasks, ThreadPool, Threads,
     Types, Waits,
@@ -44,13 +42,15 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
     match report {
         Report::Summary(args) => summary::run(Asked::from_args(args), context),
         Report::TopN(args) => {
-            let mut asked = sample_options(args, &args.own.activity);
+            let mut asked = Asked::from_args(args);
+            asked.activity = Some(&args.own.activity);
             asked.options.keeps_when = args.own.when;
             asked.is_by_endpoint = args.own.by_endpoint;
             show(top_options(&args.own), asked, context, samples::top)
         }
         Report::Tree(args) => {
-            let mut asked = sample_options(args, &args.own.activity);
+            let mut asked = Asked::from_args(args);
+            asked.activity = Some(&args.own.activity);
             asked.is_by_endpoint = args.own.by_endpoint;
             show(tree_options(&args.own), asked, context, samples::tree)
         }
@@ -102,22 +102,39 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
     }
 }
 
-/// Returns the options of sample reports: frames of the recorder are folded into one row, and only
-/// samples of the activity or endpoint that the user chose count.
-fn sample_options<'a, O: Args, C: Args + AnalysisArgs>(
-    args: &'a ReportArgs<O, C>,
-    activity: &'a ActivityArg,
-) -> Asked<'a> {
-    let mut asked = Asked::from_args(args);
-    asked.options.folding.is_recording = true;
-    asked.activity = Some(activity);
-    asked
-}
-
 /// Returns the function that writes a report as text with these options.
 fn with<O: Copy, R>(
     own: O,
     text: impl Fn(O, &R, &mut Context<'_>) -> io::Result<()>,
 ) -> impl Fn(&R, &mut Context<'_>) -> io::Result<()> {
     move |report, context| text(own, report, context)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use nettrace_analysis::AnalysisOptions;
+    use nettrace_analysis::report::{TopNOptions, TreeOptions};
+
+    #[test]
+    fn without_options_the_command_asks_for_what_the_library_does_by_default() {
+        for name in ["topN", "tree", "exceptions"] {
+            let args = ["nettrace", "report", name, "x"].map(Into::into).to_vec();
+            let Command::Report(args) = Cli::parse_args(args).unwrap().command else { panic!() };
+            let options = match &args.report {
+                Report::TopN(args) => {
+                    assert_eq!(top_options(&args.own), TopNOptions::default());
+                    Asked::from_args(args).options
+                }
+                Report::Tree(args) => {
+                    assert_eq!(tree_options(&args.own), TreeOptions::default());
+                    Asked::from_args(args).options
+                }
+                Report::Exceptions(args) => Asked::from_args(args).options,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(options, AnalysisOptions::default(), "{name}");
+        }
+    }
 }

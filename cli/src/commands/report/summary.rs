@@ -21,13 +21,11 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 pub(super) fn run(asked: Asked<'_>, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let complete = |report: &mut SummaryReport,
-                    trace: &Ended,
-                    input: &InputArgs,
-                    context: &mut Context<'_>| {
-        complete(report, trace, input, context);
-        true
-    };
+    let complete =
+        |report: &mut SummaryReport, _: &Ended, input: &InputArgs, context: &mut Context<'_>| {
+            complete(report, input, context);
+            true
+        };
     let steps = Steps { each: None, complete, text: &text };
     show_in_steps(Summary::default(), asked, &steps, context)
 }
@@ -41,10 +39,9 @@ pub(super) struct HeapOfTrace {
     pub(super) report: HeapReport,
 }
 
-/// Adds the heap and how the trace ended to a summary. Returns the heap; `None` without a dump.
+/// Adds the heap and how the process ended to a summary. Returns the heap; `None` without a dump.
 pub(super) fn complete(
     report: &mut SummaryReport,
-    trace: &Ended,
     input: &InputArgs,
     context: &mut Context<'_>,
 ) -> Option<HeapOfTrace> {
@@ -53,7 +50,9 @@ pub(super) fn complete(
         report.add_heap(&heap.report);
     }
     let beside = ending::read(&input.file, input.read.input_limit.0).unwrap_or_default();
-    report.add_outcome(trace, beside.end.filter(|_| !trace.is_complete));
+    if let Some(end) = beside.end {
+        report.set_process_end(end);
+    }
     report.add_silent_sources(beside.silent());
     heap
 }
