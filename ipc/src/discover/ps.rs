@@ -10,7 +10,7 @@ pub(super) struct PsEntry {
     pub(super) owner: u32,
     /// Time since the start, in whole seconds.
     pub(super) uptime: Duration,
-    /// Words of the command line. A word with a space is shown as two.
+    /// Words of the command line. An argument with a space is shown as two; the program is not.
     pub(super) command_line: Vec<String>,
 }
 
@@ -20,27 +20,56 @@ pub(super) fn ask(pids: &[u32]) -> HashMap<u32, PsEntry> {
         return HashMap::new();
     }
     let listed: Vec<String> = pids.iter().map(u32::to_string).collect();
+    let listed = listed.join(",");
+    entries(&printed("pid=,uid=,etime=,args=", &listed), &printed("pid=,comm=", &listed))
+}
+
+/// Returns columns of processes; nothing where there is no `ps`.
+fn printed(columns: &str, pids: &str) -> String {
     // Without `-ww`, lines end after 79 characters where there is no terminal.
     let output = Command::new("ps")
-        .args(["-ww", "-o", "pid=,uid=,etime=,args=", "-p", &listed.join(",")])
+        .args(["-ww", "-o", columns, "-p", pids])
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output();
-    output
-        .map_or_else(|_| HashMap::new(), |output| entries(&String::from_utf8_lossy(&output.stdout)))
+    output.map_or_else(
+        |_| String::new(),
+        |output| String::from_utf8_lossy(&output.stdout).into_owned(),
+    )
 }
 
-/// Parses lines of the form `PID UID ELAPSED COMMAND…`.
-fn entries(text: &str) -> HashMap<u32, PsEntry> {
-    let entry = |line: &str| {
-        let mut words = line.split_ascii_whitespace();
-        let pid = words.next()?.parse().ok()?;
-        let owner = words.next()?.parse().ok()?;
-        let uptime = elapsed(words.next()?)?;
-        Some((pid, PsEntry { owner, uptime, command_line: words.map(str::to_owned).collect() }))
+/// Parses lines of the form `PID UID ELAPSED PROGRAM ARGUMENT…`, and lines of the form `PID PROGRAM`, which
+/// say where a program with spaces in its name ends.
+fn entries(lines: &str, programs: &str) -> HashMap<u32, PsEntry> {
+    let program = |line| next_word(line).and_then(|(pid, name)| Some((pid.parse().ok()?, name)));
+    let programs: HashMap<u32, &str> = programs.lines().filter_map(program).collect();
+    let entry = |line| {
+        let (pid, rest) = next_word(line)?;
+        let (owner, rest) = next_word(rest)?;
+        let (uptime, command) = next_word(rest)?;
+        let pid = pid.parse().ok()?;
+        let command_line = command_line(command, programs.get(&pid).copied().unwrap_or_default());
+        Some((pid, PsEntry { owner: owner.parse().ok()?, uptime: elapsed(uptime)?, command_line }))
     };
-    text.lines().filter_map(entry).collect()
+    lines.lines().filter_map(entry).collect()
+}
+
+/// Returns the first word of a line, and the rest of it, both without spaces around them.
+fn next_word(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim();
+    let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+    (!word.is_empty()).then(|| (word, rest.trim_start()))
+}
+
+/// Returns the words of a command, of which the first is the program if the command begins with it.
+/// Where `ps` shows only a part of the name, the first word ends at the name's first space.
+fn command_line(command: &str, program: &str) -> Vec<String> {
+    let rest =
+        command.strip_prefix(program).filter(|rest| rest.is_empty() || rest.starts_with(' '));
+    let (program, rest) = rest.map_or(("", command), |rest| (program, rest));
+    let program = Some(program).filter(|program| !program.is_empty());
+    program.into_iter().chain(rest.split_ascii_whitespace()).map(str::to_owned).collect()
 }
 
 /// Parses an elapsed time in the form `[[days-]hours:]minutes:seconds`.
@@ -92,7 +121,30 @@ mod tests {
             (77112, entry(501, 7, &["(shop)"])),
             (3, entry(501, 3600, &[])),
         ];
-        assert_eq!(entries(text), HashMap::from(expected));
+        let programs = "  501 /usr/local/share/dotnet/dotnet\n77112 (shop)\n";
+        assert_eq!(entries(text, programs), HashMap::from(expected));
+    }
+
+    #[test]
+    fn a_program_with_a_space_in_its_name_is_one_word() {
+        let bundle = "/Applications/My Shop.app/Contents/MacOS/My Shop";
+        // The second as systems have it that show a part of the name; the third if another program was begun
+        // between the two questions.
+        for (program, words) in [
+            (bundle, [bundle, "--port", "80"].as_slice()),
+            (
+                "My Shop",
+                &["/Applications/My", "Shop.app/Contents/MacOS/My", "Shop", "--port", "80"],
+            ),
+            (
+                "/Applications/M",
+                &["/Applications/My", "Shop.app/Contents/MacOS/My", "Shop", "--port", "80"],
+            ),
+        ] {
+            let lines = format!("    7   501       00:07 {bundle} --port  80\n");
+            let found = entries(&lines, &format!("    7 {program}\n    8 {bundle}\n"));
+            assert_eq!(found[&7].command_line, words, "{program}");
+        }
     }
 
     #[test]
