@@ -35,7 +35,7 @@ pub(super) fn wheel(program: &Program) -> io::Result<Packed> {
     let metadata = format!(
         "Metadata-Version: 2.4\nName: nettrace\nVersion: {version}\nSummary: {DESCRIPTION}\n\
          Keywords: dotnet,dotnet-trace,eventpipe,nettrace,profiling\nLicense-Expression: MIT OR Apache-2.0\n\
-         License-Packed: LICENSE-MIT\nLicense-Packed: LICENSE-APACHE\nDescription-Content-Type: text/markdown\n\n{readme}"
+         License-File: LICENSE-MIT\nLicense-File: LICENSE-APACHE\nDescription-Content-Type: text/markdown\n\n{readme}"
     );
     let tags = program.platform.wheel_tags;
     let each: String = tags.iter().map(|tag| format!("Tag: py3-none-{tag}\n")).collect();
@@ -150,6 +150,9 @@ mod tests {
             let shown = printed(&pip, &["show", "--verbose", "nettrace"]);
             let summary = format!("Version: {VERSION}\nSummary: {DESCRIPTION}\n");
             assert!(shown.contains(&summary), "{shown}");
+            let licences = "from importlib.metadata import metadata; print(metadata('nettrace').get_all('License-File'))";
+            let licences = printed(&environment.join("bin/python"), &["-c", licences]);
+            assert_eq!(licences, "['LICENSE-MIT', 'LICENSE-APACHE']\n");
             printed(&pip, &["uninstall", "--quiet", "--yes", "nettrace"]);
             assert!(!command.exists());
             assert!(!environment.join("share/man/man1/nettrace.1").exists());
