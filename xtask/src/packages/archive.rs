@@ -38,3 +38,72 @@ pub(super) fn archive(program: &Program) -> io::Result<Packed> {
     }
     Ok(Packed::new(format!("{name}.tar.gz"), tar.into_inner()?.finish()?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packages::platform::Platform;
+    use flate2::read::GzDecoder;
+    use std::collections::BTreeSet;
+
+    /// Returns the names of an archive and of its files.
+    fn archive_of(target: &str) -> (String, BTreeSet<String>) {
+        let platform = Platform::find(target).unwrap_or_else(|| panic!("{target}"));
+        let program = Program {
+            platform,
+            bytes: b"program".to_vec(),
+            completions: Vec::new(),
+            pages: Vec::new(),
+            ran: false,
+        };
+        let made = archive(&program).unwrap();
+        if made.path.ends_with(".zip") {
+            let command = format!("nettrace-{VERSION}-{target}/{}", platform.file_name());
+            let is_there = made.bytes.windows(command.len()).any(|name| name == command.as_bytes());
+            return (made.path, BTreeSet::from_iter(is_there.then_some(command)));
+        }
+        let mut files = tar::Archive::new(GzDecoder::new(&made.bytes[..]));
+        let files = files.entries().unwrap();
+        let names = files.map(|file| file.unwrap().path().unwrap().display().to_string());
+        (made.path, names.collect())
+    }
+
+    #[test]
+    fn cargo_binstall_finds_the_archive_of_each_release_and_the_command_in_it() {
+        let text = |path| String::from_utf8(repository_file(path).unwrap()).unwrap();
+        let manifest = text("cli/Cargo.toml");
+        let rule = |table: &str, key: &str| -> Option<String> {
+            let mut lines = manifest.lines().skip_while(|line| *line != format!("[{table}]"));
+            lines.next()?;
+            let mut lines = lines.take_while(|line| !line.starts_with('['));
+            let rule = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "))?;
+            Some(rule.trim_matches('"').to_owned())
+        };
+        let workflow = text(".github/workflows/release.yml");
+        let released: Vec<&str> =
+            workflow.lines().filter_map(|line| line.trim().strip_prefix("- target: ")).collect();
+        assert_eq!(released.len(), 6, "{released:?}");
+        // A static program serves these, too.
+        let musl = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
+        for target in released.iter().copied().chain(musl) {
+            let expected = |key: &str| {
+                let common = "package.metadata.binstall";
+                let own = rule(&format!("{common}.overrides.{target}"), key);
+                let rule = own.or(rule(common, key)).expect(key);
+                let extension = if target.contains("windows") { ".exe" } else { "" };
+                rule.replace("{ version }", VERSION)
+                    .replace("{ target }", target)
+                    .replace("{ bin }", "nettrace")
+                    .replace("{ binary-ext }", extension)
+            };
+            let archived = target.replace("-musl", "-gnu");
+            assert!(released.contains(&&*archived));
+            let (name, files) = archive_of(&archived);
+            let address = format!("{{ repo }}/releases/download/v{VERSION}/{name}");
+            assert_eq!(expected("pkg-url"), address);
+            assert!(files.contains(&expected("bin-dir")), "{target}: {files:?}");
+            let kind = if name.ends_with(".zip") { "zip" } else { "tgz" };
+            assert_eq!(expected("pkg-fmt"), kind, "{target}");
+        }
+    }
+}
