@@ -16,14 +16,29 @@ pub(crate) fn providers(record: &[Recording]) -> Vec<String> {
     record.iter().map(shown).collect()
 }
 
-/// Quotes a name or an option for a shell, if need be.
+/// Quotes a name or an option for a shell of this system, if need be.
 pub(crate) fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "._-/+,:=@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", printable(word).replace('\'', "'\\''"))
-    }
+    let (plain, quote): (_, fn(&str) -> String) = match cfg!(windows) {
+        true => (PLAIN_ON_WINDOWS, quoted_on_windows),
+        false => (PLAIN, quoted),
+    };
+    let is_plain = |c: char| c.is_alphanumeric() || plain.contains(c);
+    let is_word = !word.is_empty() && word.chars().all(is_plain);
+    if is_word { word.to_owned() } else { quote(&printable(word)) }
+}
+
+/// What needs no quotes beside letters and digits.
+const PLAIN: &str = "._-/+,:=@%";
+/// PowerShell takes a comma for a list, and a word with `@` for a variable.
+const PLAIN_ON_WINDOWS: &str = "._-/+:=\\";
+
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// Returns a word in the quotes that both shells of Windows know.
+fn quoted_on_windows(word: &str) -> String {
+    format!("\"{}\"", word.replace('"', "\\\""))
 }
 
 #[cfg(test)]
@@ -31,6 +46,15 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(windows)]
+    fn a_word_is_written_as_both_shells_of_windows_take_it() {
+        let words = [r"C:\a\b.nettrace", "my trace", "it's", "a,b"];
+        let expected = [r"C:\a\b.nettrace", "\"my trace\"", "\"it's\"", "\"a,b\""];
+        assert_eq!(words.map(shell_word), expected);
+    }
+
+    #[test]
+    #[cfg(not(windows))]
     fn a_word_is_written_as_a_shell_takes_it() {
         let words = ["a/b.nettrace", "my trace", "it's", "A:0x2:4:Metrics=*"];
         assert_eq!(
@@ -40,6 +64,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(not(windows))]
     fn a_recommendation_says_what_is_enough_and_from_when_on() {
         let record =
             [Recording::new("A", 0, 4).arguments("B=*").since(9), Recording::runtime(1, 4)];
