@@ -184,9 +184,10 @@ impl Dataset {
 
 impl Drop for Dataset {
     fn drop(&mut self) {
+        // A file that is open may stay in its folder.
+        self.lock = None;
         let _ = fs::remove_dir_all(&self.parts);
         new_file::forget(&self.parts);
-        self.lock = None;
         if let Some(all) = self.parts.parent() {
             // This fails while other processes have folders in it.
             let _ = fs::remove_dir(all);
@@ -279,9 +280,8 @@ fn own_folder(parts: &Path) -> io::Result<(PathBuf, Option<File>)> {
         // On a shared file system, another machine may have a process with the same id.
         match fs::create_dir(&folder) {
             Ok(()) => {
-                let lock = File::create(folder.join(LOCK))?;
-                let is_ours = is_locked_now(&lock);
-                return Ok((folder, is_ours.then_some(lock)));
+                let lock = lock(&folder, true)?;
+                return Ok((folder, lock));
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -294,21 +294,51 @@ fn own_folder(parts: &Path) -> io::Result<(PathBuf, Option<File>)> {
 fn clear(parts: &Path) {
     for entry in fs::read_dir(parts).into_iter().flatten().flatten() {
         let folder = entry.path();
-        if let Ok(lock) = File::open(folder.join(LOCK))
-            && is_locked_now(&lock)
-        {
+        if let Ok(Some(lock)) = lock(&folder, false) {
+            drop(lock);
             let _ = fs::remove_dir_all(&folder);
         }
     }
 }
 
-/// Tries to lock a file. Returns false if another process has locked it.
-#[cfg(unix)]
-fn is_locked_now(file: &File) -> bool {
-    rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()
+/// Opens and locks the file of a folder that shows that its process runs. `None` if it is locked, or the file
+/// system has no locks.
+fn lock(folder: &Path, is_new: bool) -> io::Result<Option<File>> {
+    let mut options = File::options();
+    options.read(true).write(is_new).create(is_new);
+    #[cfg(windows)]
+    {
+        /// Other processes may remove the file, but not open it.
+        const FILE_SHARE_DELETE: u32 = 4;
+        std::os::windows::fs::OpenOptionsExt::share_mode(&mut options, FILE_SHARE_DELETE);
+    }
+    let file = options.open(folder.join(LOCK))?;
+    #[cfg(unix)]
+    let is_ours =
+        rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok();
+    #[cfg(not(unix))]
+    let is_ours = cfg!(windows);
+    Ok(is_ours.then_some(file))
 }
 
-#[cfg(not(unix))]
-fn is_locked_now(_: &File) -> bool {
-    false
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_exports_that_run_stay_and_those_of_killed_ones_are_removed() {
+        let parts = std::env::temp_dir().join(format!("nettrace-parts-{}", std::process::id()));
+        fs::create_dir_all(&parts).unwrap();
+        let (running, lock) = own_folder(&parts).unwrap();
+        assert!(lock.is_some());
+        let (killed, killed_lock) = own_folder(&parts).unwrap();
+        fs::write(killed.join("0"), b"half of a table").unwrap();
+        drop(killed_lock);
+        clear(&parts);
+        assert!(running.is_dir() && !killed.exists());
+        // A signal ends a process that has its lock.
+        fs::remove_dir_all(&running).unwrap();
+        assert!(!running.exists());
+        fs::remove_dir(&parts).unwrap();
+    }
 }
