@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// Creates a folder with a trace, and another trace in a folder below.
 fn traces() -> PathBuf {
     let first = PathBuf::from(file("a.nettrace", &synth::tiny_v4().bytes));
-    let folder = first.parent().unwrap().to_owned();
+    // As Windows separates folders, so that names of files are as patterns give them.
+    let folder: PathBuf = first.parent().unwrap().components().collect();
     let real = corpus::trace("net10-linux-x64/samples-only.nettrace").bytes();
     fs::create_dir_all(folder.join("below")).unwrap();
     fs::write(folder.join("below/b.nettrace.gz"), common::gzip(&real)).unwrap();
