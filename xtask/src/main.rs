@@ -3,6 +3,7 @@
 //! Most tasks are scripts, which can also be called directly; this program lists them.
 #![allow(clippy::restriction, clippy::pedantic)]
 
+mod base64;
 mod catalog;
 mod corpus;
 mod lines;

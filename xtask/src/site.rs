@@ -6,11 +6,7 @@
 //! | `nettrace.wasm.gz` | the program, which the page loads |
 //! | `nettrace.html` | the same page with the program inside, which a browser opens from a disk |
 
-#[path = "../../analysis/src/html/base64.rs"]
-mod base64;
-
-use crate::{cargo, top};
-use base64::Base64;
+use crate::{base64, cargo, top};
 use clap::Args;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -42,7 +38,7 @@ impl Site {
         let packed = gzip(&program)?;
         let parts = Parts::read(&policy_of_pages)?;
         let hosted = parts.page("", "connect-src 'self'; ");
-        let single = parts.page(&in_base64(&packed)?, "");
+        let single = parts.page(&base64::standard(&packed), "");
         fs::create_dir_all(&self.folder)?;
         let mut sent = 0;
         for (name, bytes, note) in [
@@ -117,8 +113,8 @@ impl Parts {
             "default-src 'none'; script-src {} {script_of_pages} 'wasm-unsafe-eval'; \
              style-src {} {style_of_pages}; worker-src blob:; frame-src blob:; img-src data:; \
              base-uri 'none'; form-action 'none'",
-            hash(&script)?,
-            hash(&style)?
+            hash(&script),
+            hash(&style)
         );
         Ok(Parts { page: read("index.html")?, script, style, worker: read("worker.js")?, policy })
     }
@@ -139,16 +135,8 @@ impl Parts {
 }
 
 /// Returns what the policy allows a text by.
-fn hash(text: &str) -> io::Result<String> {
-    Ok(format!("'sha256-{}'", in_base64(&Sha256::digest(text))?))
-}
-
-fn in_base64(bytes: &[u8]) -> io::Result<String> {
-    let mut letters = Vec::new();
-    let mut base64 = Base64::new(&mut letters);
-    base64.write_all(bytes)?;
-    base64.finish()?;
-    String::from_utf8(letters).map_err(io::Error::other)
+fn hash(text: &str) -> String {
+    format!("'sha256-{}'", base64::standard(&Sha256::digest(text)))
 }
 
 fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {

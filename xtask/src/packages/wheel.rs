@@ -3,6 +3,7 @@
 use super::program::Program;
 use super::zipped::zipped;
 use super::{DESCRIPTION, Packed, VERSION, repository_file};
+use crate::base64;
 use sha2::{Digest, Sha256};
 use std::io;
 
@@ -51,7 +52,7 @@ pub(super) fn wheel(program: &Program) -> io::Result<Packed> {
     let mut lines: String = files
         .iter()
         .map(|file| {
-            let hash = base64_url(&Sha256::digest(&file.bytes));
+            let hash = base64::url(&Sha256::digest(&file.bytes));
             format!("{},sha256={hash},{}\n", file.path, file.bytes.len())
         })
         .collect();
@@ -65,20 +66,6 @@ fn python_version(version: &str) -> String {
     version.replace("-alpha.", "a").replace("-beta.", "b").replace("-rc.", "rc")
 }
 
-/// Returns bytes in base 64 as URLs have it, without padding.
-fn base64_url(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut text = String::new();
-    for group in bytes.chunks(3) {
-        let bits = group.iter().fold(0, |bits, &byte| bits << 8 | u32::from(byte))
-            << (8 * (3 - group.len()));
-        for digit in 0..=group.len() {
-            text.push(char::from(DIGITS[(bits >> (18 - 6 * digit)) as usize & 63]));
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,15 +74,6 @@ mod tests {
     fn a_version_before_a_release_is_one_of_python() {
         assert_eq!(python_version("1.2.3"), "1.2.3");
         assert_eq!(python_version("1.2.3-rc.4"), "1.2.3rc4");
-    }
-
-    #[test]
-    fn base_64_has_no_padding() {
-        for (bytes, text) in
-            [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foo?~~", "Zm9vP35-")]
-        {
-            assert_eq!(base64_url(bytes.as_bytes()), text);
-        }
     }
 
     #[cfg(unix)]
