@@ -8,6 +8,10 @@ use std::io::Write;
 /// twice as long for 0.1 to 5 % less.
 pub(crate) const USUAL: u32 = 6;
 
+/// Level of compression of recordings, which takes the least time beside the recorded program.
+#[cfg(feature = "input")]
+pub(crate) const FASTEST: u32 = 1;
+
 /// Returns an encoder that writes to `out`. Its header contains no date and no name, so equal content
 /// gives equal bytes.
 pub(crate) fn encoder<W: Write>(out: W, level: u32) -> GzEncoder<W> {

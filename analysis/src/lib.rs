@@ -20,6 +20,8 @@ pub mod heap;
 mod html;
 mod identifier;
 pub mod info;
+#[cfg(feature = "input")]
+pub mod input;
 pub mod live;
 pub mod model;
 mod number_field;

@@ -73,6 +73,8 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
     is_send_and_sync::<heap::HeapTreeNode>();
     is_send_and_sync::<heap::Retained>();
     is_send_and_sync::<info::Survey>();
+    is_send_and_sync::<input::Ended>();
+    is_send_and_sync::<input::RecordedEnding>();
     is_send_and_sync::<info::SurveyPart>();
     is_send_and_sync::<info::TraceInfo>();
     is_send_and_sync::<info::TraceStats<'static>>();

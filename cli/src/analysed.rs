@@ -2,10 +2,10 @@
 
 use crate::args::profiles::SAMPLER;
 use crate::args::{ActivityArg, InputArgs};
-use crate::causes::with_causes;
 use crate::context::{Context, Trace, failed};
 use crate::failure::Failure;
-use crate::input::{Ended, Input, UnreadTimes};
+use crate::failure::with_causes;
+use crate::input::{Ended, Input, UnreadTimes, ended};
 use crate::units;
 use nettrace_analysis::model::{EndpointSpans, ThreadSpans};
 use nettrace_analysis::report::{Activities, Report, ReportPass, Reports, RequestSpans};
@@ -78,7 +78,7 @@ impl Analysed {
         let reader = self.events.reader();
         // Without samples, the second stream has no times.
         let has_times = reader.goes_on() && reader.event_types().any(|of| &*of.provider == SAMPLER);
-        Ended::from(reader).with_unread_times(self.unread_times.filter(|_| has_times))
+        ended(reader).with_unread_times(self.unread_times.filter(|_| has_times))
     }
 }
 

@@ -11,8 +11,8 @@
 //! ```
 
 use crate::input::Input;
-use crate::recorded_ending::{AskedSource, RecordedEnding};
 use nettrace_analysis::fact::ProcessEnd;
+use nettrace_analysis::input::{AskedSource, RecordedEnding};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -24,38 +24,36 @@ const ASKED: &str = "asked for ";
 /// End of the lines about EventSources that sent nothing.
 const SILENT: &str = ", which sent nothing";
 
-impl RecordedEnding {
-    /// Returns the text of the file; `None` if the trace says it all.
-    fn text(&self) -> Option<String> {
-        if self.end.is_none() && self.silent().is_empty() {
-            return None;
-        }
-        let mut text = self.end.as_ref().map_or_else(String::new, |end| format!("{end}\n"));
-        for AskedSource { name, is_silent } in &self.asked {
-            let line = format!("{ASKED}{name}{}\n", if *is_silent { SILENT } else { "" });
-            if !name.contains(char::is_control) && text.len() + line.len() <= MAX_BYTES {
-                text.push_str(&line);
-            }
-        }
-        Some(text)
+/// Returns the text of a file beside a trace; `None` if the trace says it all.
+fn text_of(ending: &RecordedEnding) -> Option<String> {
+    if ending.end.is_none() && ending.silent().is_empty() {
+        return None;
     }
+    let mut text = ending.end.as_ref().map_or_else(String::new, |end| format!("{end}\n"));
+    for AskedSource { name, is_silent, .. } in &ending.asked {
+        let line = format!("{ASKED}{name}{}\n", if *is_silent { SILENT } else { "" });
+        if !name.contains(char::is_control) && text.len() + line.len() <= MAX_BYTES {
+            text.push_str(&line);
+        }
+    }
+    Some(text)
+}
 
-    /// Reads the text of a file; `None` if this command did not write it.
-    fn from_text(text: &str) -> Option<RecordedEnding> {
-        let mut read = RecordedEnding::default();
-        for (at, line) in text.lines().enumerate() {
-            match (line.strip_prefix(ASKED), at) {
-                (Some(asked), _) => {
-                    let name = asked.strip_suffix(SILENT);
-                    let (name, is_silent) = (name.unwrap_or(asked).to_owned(), name.is_some());
-                    read.asked.push(AskedSource { name, is_silent });
-                }
-                (None, 0) => read.end = Some(process_end(line)?),
-                (None, _) => return None,
+/// Reads the text of a file; `None` if this command did not write it.
+fn from_text(text: &str) -> Option<RecordedEnding> {
+    let mut read = RecordedEnding::default();
+    for (at, line) in text.lines().enumerate() {
+        match (line.strip_prefix(ASKED), at) {
+            (Some(asked), _) => {
+                let name = asked.strip_suffix(SILENT);
+                let (name, is_silent) = (name.unwrap_or(asked).to_owned(), name.is_some());
+                read.asked.push(AskedSource::new(name, is_silent));
             }
+            (None, 0) => read.end = Some(process_end(line)?),
+            (None, _) => return None,
         }
-        (read.text().as_deref() == Some(text)).then_some(read)
     }
+    (text_of(&read).as_deref() == Some(text)).then_some(read)
 }
 
 /// Returns how a process ended, from a line of the file.
@@ -95,7 +93,7 @@ fn read_old(trace: &Path) -> Option<RecordedEnding> {
     }
     let mut text = String::new();
     File::open(path).ok()?.take(MAX_BYTES as u64).read_to_string(&mut text).ok()?;
-    RecordedEnding::from_text(&text)
+    from_text(&text)
 }
 
 #[cfg(test)]
@@ -103,27 +101,30 @@ mod tests {
     use super::*;
 
     fn end(code: u8) -> RecordedEnding {
-        RecordedEnding { end: Some(ProcessEnd::from_exit_code(code)), asked: Vec::new() }
+        let mut ending = RecordedEnding::default();
+        ending.end = Some(ProcessEnd::from_exit_code(code));
+        ending
     }
 
     fn asked(name: &str, is_silent: bool) -> AskedSource {
-        AskedSource { name: name.to_owned(), is_silent }
+        AskedSource::new(name.to_owned(), is_silent)
     }
 
     #[test]
     fn sources_that_sent_nothing_are_kept_with_the_others_that_were_asked_for() {
-        let mut beside = RecordedEnding { end: None, asked: vec![asked("Shop", false)] };
-        assert_eq!(beside.text(), None, "the trace has its events");
+        let mut beside = RecordedEnding::default();
+        beside.asked.push(asked("Shop", false));
+        assert_eq!(text_of(&beside), None, "the trace has its events");
         beside.asked.push(asked("Shpo, which sent", true));
         let text = "asked for Shop\nasked for Shpo, which sent, which sent nothing\n";
-        assert_eq!(beside.text().as_deref(), Some(text));
-        assert_eq!(RecordedEnding::from_text(text).as_ref(), Some(&beside));
+        assert_eq!(text_of(&beside).as_deref(), Some(text));
+        assert_eq!(from_text(text).as_ref(), Some(&beside));
         beside.end = end(134).end;
         let text = format!("exit status 134 (SIGABRT)\n{text}");
-        assert_eq!(beside.text().as_ref(), Some(&text));
-        assert_eq!(RecordedEnding::from_text(&text).unwrap().silent(), ["Shpo, which sent"]);
+        assert_eq!(text_of(&beside).as_ref(), Some(&text));
+        assert_eq!(from_text(&text).unwrap().silent(), ["Shpo, which sent"]);
         for other in ["asked for Shop\n", "asked for Shop, which sent nothing", &text[..40]] {
-            assert_eq!(RecordedEnding::from_text(other), None, "{other}");
+            assert_eq!(from_text(other), None, "{other}");
         }
     }
 

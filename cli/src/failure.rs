@@ -1,7 +1,7 @@
 //! Failures of commands, each in one line: file, offset, fault, and a remedy.
 
-use crate::unreadable::{PACKED, reason};
-pub(crate) use crate::unreadable::{plain, without_number};
+use nettrace_analysis::input::{PACKED, reason};
+pub(crate) use nettrace_analysis::input::{plain, with_causes, without_number};
 use nettrace_ipc::RequestError;
 use nettrace_parser::Error;
 use std::fmt;

@@ -11,7 +11,6 @@
 mod analysed;
 mod analysis_options;
 mod args;
-mod causes;
 mod commands;
 mod console;
 #[cfg(windows)]
@@ -36,7 +35,6 @@ mod output;
 mod printable;
 mod progress;
 mod recommended;
-mod recorded_ending;
 mod screen;
 mod sparkline;
 mod stack_names;
@@ -47,7 +45,6 @@ mod symbols;
 mod table;
 mod unblocked;
 mod units;
-mod unreadable;
 
 pub use console::Console;
 pub use exit::Exit;

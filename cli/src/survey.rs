@@ -3,7 +3,7 @@
 use crate::args::ThreadArgs;
 use crate::context::Trace;
 use crate::failure::Failure;
-use crate::input::Ended;
+use crate::input::{Ended, ended};
 use nettrace_analysis::info::Survey;
 use nettrace_parser::Limits;
 
@@ -22,5 +22,5 @@ pub(crate) fn survey_trace(
     }
     let mut survey = new();
     trace.reader.visit(&mut survey).map_err(|error| trace.failed(&error))?;
-    Ok((survey, Ended::from(&trace.reader)))
+    Ok((survey, ended(&trace.reader)))
 }

@@ -1,18 +1,20 @@
 //! Holds that errors of the libraries compose: each says its own layer, and `source` the next one.
 
+use crate::common;
 use nettrace_analysis::AnalysisError;
 use nettrace_analysis::convert::ConvertError;
 use nettrace_analysis::diff::ConditionError;
 use nettrace_analysis::heap::ModuleTypesError;
+use nettrace_analysis::input::TraceBytes;
 use nettrace_analysis::live::CounterListError;
 use nettrace_analysis::model::SymbolFileError;
 use nettrace_export::{Predicate, Quantity, TimeRangeError};
 use nettrace_ipc::{CommandId, ReplyFault, RequestError, Step, Unreachable};
-use nettrace_parser::{Fault, Guid, Reader};
+use nettrace_parser::{Fault, Guid, Reader, Source};
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
-use std::io;
+use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 
 /// Returns an example of each variant of the public errors that has a cause, and of each other error,
@@ -54,12 +56,20 @@ fn errors() -> Vec<(&'static str, Box<dyn Error>)> {
         ("analysis/ModuleTypesError", Box::new(ModuleTypesError::NotPe)),
         ("analysis/CounterListError", Box::new(CounterListError::NoName)),
         ("analysis/ConditionError", Box::new(ConditionError::NoComparison)),
+        ("analysis/LimitReached", of_packed(&common::gzip(&bytes), 1)),
+        ("analysis/NothingUnpacked", of_packed(b"\x1f\x8bnothing", 1)),
         ("export/PredicateError", Box::new(Predicate::of_event("(").unwrap_err())),
         ("export/QuantityError", Box::new("a lot".parse::<Quantity>().unwrap_err())),
         ("export/TimeRangeError", Box::new(TimeRangeError::NoRange)),
         ("guid/NotAGuid", Box::new("x".parse::<Guid>().unwrap_err())),
         ("native/Error", Box::new(nettrace_native::Error::Unreadable { pid: 7, source: io() })),
     ]
+}
+
+/// Returns why a packed file cannot be unpacked.
+fn of_packed(file: &[u8], limit: u64) -> Box<dyn Error> {
+    let bytes = TraceBytes::of_stream(Cursor::new(file.to_vec()), true, limit);
+    bytes.unwrap().fill(100).unwrap_err().into_inner().unwrap()
 }
 
 /// Adds the types below `folder` that are errors to `found`.

@@ -6,7 +6,6 @@ use std::path::Path;
 /// Modules, lowest first. A module imports only modules of earlier lines.
 const ORDER: &[&[&str]] = &[
     &[
-        "causes",
         "console",
         "console_events",
         "delays",
@@ -19,11 +18,10 @@ const ORDER: &[&[&str]] = &[
         "unblocked",
         "units",
     ],
-    &["status_line", "unreadable"],
+    &["status_line"],
     &["cut", "failure", "progress", "recommended", "screen"],
     &["counter_lines", "counter_text", "new_file", "symbols"],
     &["input"],
-    &["recorded_ending"],
     &["ending"],
     &["messages"],
     &["args", "outer_types"],

@@ -1,13 +1,11 @@
 //! Tasks of the page: the page of a trace, a comparison of two, or a file of another format.
 
-use crate::causes::with_causes;
-use crate::input::{Dropped, Ended, Input};
-use crate::recorded_ending::RecordedEnding;
-use crate::unreadable;
+use crate::dropped::Dropped;
 use nettrace_analysis::convert::{ConvertOptions, FORMATS, Format};
 use nettrace_analysis::diff::{self, DiffOptions, DiffPage, DiffReport, MeasuredTrace};
 use nettrace_analysis::findings::SummaryReport;
 use nettrace_analysis::heap::{HeapDump, HeapReader, HeapReport, Retained};
+use nettrace_analysis::input::{Ended, RecordedEnding, TraceBytes, plain, reason, with_causes};
 use nettrace_analysis::page::{self, Page, PageAbout};
 use nettrace_analysis::{Analysis, AnalysisError, AnalysisOptions, ThreadTimes};
 use nettrace_parser::{Reader, TimeOrdered};
@@ -64,18 +62,17 @@ impl Task {
 /// An open trace with its time-ordered events.
 struct Opened {
     name: String,
-    events: TimeOrdered<Input>,
+    events: TimeOrdered<TraceBytes>,
 }
 
 impl Opened {
     fn new(file: &Dropped<'_>) -> Result<Opened, String> {
         let name = file.name.clone();
-        let input =
-            Input::open(file).map_err(|error| format!("{name}: {}", unreadable::plain(&error)))?;
-        let mut events = Reader::new(input).time_ordered();
+        let bytes = file.first().map_err(|error| format!("{name}: {}", plain(&error)))?;
+        let mut events = Reader::new(bytes).time_ordered();
         match events.trace().map(drop) {
             Ok(()) => Ok(Opened { name, events }),
-            Err(error) => Err(format!("{name}: {}", unreadable::reason(&name, &error, 0))),
+            Err(error) => Err(format!("{name}: {}", reason(&name, &error, 0))),
         }
     }
 
@@ -85,7 +82,7 @@ impl Opened {
         match error {
             AnalysisError::Read(error) => {
                 let position = self.events.reader().position();
-                format!("{name}: {}", unreadable::reason(name, &error, position))
+                format!("{name}: {}", reason(name, &error, position))
             }
             error => format!("{name}: {}", with_causes(&error)),
         }
@@ -98,7 +95,7 @@ impl Opened {
 
 /// Returns the times of the process and its threads that a recording has behind its events.
 fn thread_times(file: &Dropped<'_>) -> Option<Arc<ThreadTimes>> {
-    ThreadTimes::read(&mut Input::behind(file)?).ok().map(Arc::new)
+    ThreadTimes::read(&mut file.second()?).ok().map(Arc::new)
 }
 
 fn write_page(file: &Dropped<'_>, out: &mut dyn Write) -> Result<Done, String> {
@@ -127,7 +124,7 @@ fn complete(page: &mut Page, file: &Dropped<'_>) {
         summary.add_heap(&report);
         (dump, report, retained)
     });
-    let recorded = Input::behind(file).and_then(|mut second| RecordedEnding::read(&mut second));
+    let recorded = file.second().and_then(|mut second| RecordedEnding::read(&mut second));
     let recorded = recorded.unwrap_or_default();
     if let Some(end) = recorded.end {
         summary.set_process_end(end);
@@ -143,7 +140,7 @@ fn heap(summary: &SummaryReport, file: &Dropped<'_>) -> Option<Vec<HeapDump>> {
     if !summary.has_heap_dump {
         return None;
     }
-    let mut events = Reader::new(Input::open(file).ok()?).time_ordered();
+    let mut events = Reader::new(file.first().ok()?).time_ordered();
     let mut reader = HeapReader::default();
     let _ = reader.read(&mut events).ok()?;
     Some(reader.finish())

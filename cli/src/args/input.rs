@@ -81,3 +81,20 @@ pub(crate) struct UnusedThreadArgs {
     #[arg(long, value_name = "N", hide = true)]
     threads: Option<NonZeroUsize>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use nettrace_analysis::input::MAX_UNPACKED_BYTES;
+
+    #[test]
+    fn a_trace_may_unpack_to_as_much_as_in_the_page_of_the_browser() {
+        #[derive(Parser)]
+        struct Read {
+            #[command(flatten)]
+            read: ReadArgs,
+        }
+        assert_eq!(Read::parse_from(["read"]).read.input_limit.0, MAX_UNPACKED_BYTES);
+    }
+}

@@ -4,7 +4,7 @@ use crate::args::{BigInts, EventsArgs, Order};
 use crate::context::{Context, failed};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::{Ended, Input, Regions};
+use crate::input::{Ended, Input, Regions, ended};
 use crate::output::Output;
 use crate::stack_names::{self, StackNames};
 use nettrace_export::{EventParts, EventWriter, WriteOptions};
@@ -100,7 +100,7 @@ fn by_one(
 ) -> Result<Ended, Failure> {
     let mut show = EventPrinter { writer, names, out, written: Ok(()) };
     let ended = |result: Result<(), Error>, reader: &Reader<Input>| match result {
-        Ok(()) => Ok(Ended::from(reader)),
+        Ok(()) => Ok(ended(reader)),
         Err(error) => Err(failed(file, reader, &error)),
     };
     let ended = match order {

@@ -1,9 +1,9 @@
 //! `nettrace ps`: lists the .NET processes of this machine.
 
 use crate::args::PsArgs;
-use crate::causes::with_causes;
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::failure::with_causes;
 use crate::failure::{Failure, without_number};
 use crate::live::target::NAME_TIMEOUT;
 use crate::live::transcript::Transcript;

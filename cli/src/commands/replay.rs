@@ -1,10 +1,10 @@
 //! `nettrace replay`: answers requests from a transcript, in place of the process.
 
 use crate::args::ReplayArgs;
-use crate::causes::with_causes;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::failure::with_causes;
 use crate::live::end_rule::SIGNAL_CHECK;
 use crate::live::signals::Signals;
 use nettrace_ipc::{Error, Pace, PortAddress, Replay, Transcript};

@@ -6,7 +6,7 @@ use crate::args::SchemaArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::Ended;
+use crate::input::ended;
 use crate::printable::printable;
 use crate::units;
 use nettrace_export::{EventType, EventTypes, Names, Shape, accepts_type, unmatched_types};
@@ -32,7 +32,7 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context<'_>) -> Result<Exit, 
     for metadata in trace.reader.event_types() {
         types.index_of_metadata(metadata);
     }
-    let ended = Ended::from(&trace.reader);
+    let ended = ended(&trace.reader);
     counts.resize(types.shapes().len(), 0);
     let mut rows: Vec<(&EventType, &Shape, u64)> = types
         .shapes()

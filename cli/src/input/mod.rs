@@ -1,45 +1,34 @@
 //! Opens the parser's source for a path: a mapped file, a file that is read, or standard input.
 //! A packed file is recognised by its first bytes, whatever the name, and unpacked on the way.
 
-mod ending;
-mod gzip;
 mod mapped;
-mod packed_file;
-mod packing;
 pub(crate) mod pattern;
 mod regions;
-pub(crate) mod second;
-mod unpacked;
-mod zstd;
 
-pub(crate) use ending::{Ended, UnreadTimes};
-pub(crate) use gzip::packer;
-pub(crate) use packing::{Packing, UnpackFault};
+pub(crate) use nettrace_analysis::input::{Ended, Packing, UnpackFault, UnreadTimes, second};
 pub(crate) use regions::Regions;
 
 use crate::failure::{Failure, STDIN_NAME};
 use crate::progress::Progress;
-use nettrace_parser::{Buffered, MappedFile, Reader, Source, Span, Trace};
+use nettrace_analysis::input::TraceBytes;
+use nettrace_parser::{MappedFile, Reader, Source, Span, Trace};
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
-use unpacked::{Unpacked, UnpackedSoFar};
 
 /// The source of a trace's bytes for [`nettrace_parser::Reader`].
 pub(crate) struct Input {
     bytes: SourceBytes,
     progress: Rc<Progress>,
     whole: Option<u64>,
-    /// What is known of the packed file; `None` for any other one.
-    packed: Option<Rc<UnpackedSoFar>>,
 }
 
 /// The bytes of a trace. This is an enum instead of a type parameter so that the parser's reader is
 /// compiled once; the branch costs less than a second copy.
 enum SourceBytes {
     Mapped(MappedFile),
-    Read(Buffered<Box<dyn Read>>),
+    Read(TraceBytes),
 }
 
 impl Input {
@@ -59,28 +48,19 @@ impl Input {
             return Err(Failure::folder(&name));
         }
         let whole = metadata.is_file().then_some(metadata.len());
-        let head = head(&mut file).map_err(failed)?;
-        let packing = Packing::recognise(&head);
-        let file_bytes = whole.filter(|bytes| *bytes > 0);
-        if is_mapped && packing.is_none() && file_bytes.is_some() {
+        let bytes = match whole.filter(|bytes| *bytes > 0) {
             // A file system that cannot map files can still read them.
-            if let Ok(mapped) = mapped::open(path) {
-                return Ok(Input {
-                    bytes: SourceBytes::Mapped(mapped),
-                    progress,
-                    whole,
-                    packed: None,
-                });
+            Some(_) => match is_mapped.then(|| mapped_plain(&mut file, path)).flatten() {
+                Some(mapped) => SourceBytes::Mapped(mapped),
+                None => SourceBytes::Read(TraceBytes::of_file(file, limit).map_err(failed)?),
+            },
+            None => {
+                let is_at_rest = whole.is_some();
+                let bytes = TraceBytes::of_stream(file, is_at_rest, limit).map_err(failed)?;
+                SourceBytes::Read(bytes)
             }
-        }
-        let mut left = u64::MAX;
-        if file_bytes.is_some() {
-            let second = second::find(&mut file, packing).ok().flatten();
-            let start = head.len() as u64;
-            file.seek(SeekFrom::Start(start)).map_err(failed)?;
-            left = second.map_or(u64::MAX, |place| place.start.saturating_sub(start));
-        }
-        Input::from_read(head, file.take(left), whole, limit, progress).map_err(failed)
+        };
+        Ok(Input { bytes, progress, whole })
     }
 
     /// Opens the second stream of a file: [`second`] has its places. A file beside the trace counts
@@ -102,14 +82,10 @@ impl Input {
     /// Opens the second stream behind the first one. `None` if there is none, or it cannot be read.
     pub(crate) fn behind(path: &Path, limit: u64) -> Option<Reader<Input>> {
         // Opening a pipe would wait for its writer.
-        let length = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?.len();
-        let mut file = File::open(path).ok()?;
-        let packing = Packing::recognise(&head(&mut file).ok()?);
-        let place = second::find(&mut file, packing).ok()?.filter(|place| place.start < length)?;
-        file.seek(SeekFrom::Start(place.start)).ok()?;
-        let (head, progress) = (head(&mut file).ok()?, Rc::new(Progress::new(false)));
-        let rest = file.take(place.len.saturating_sub(head.len() as u64));
-        Input::from_read(head, rest, Some(place.len), limit, progress).ok().map(Reader::new)
+        let whole = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?.len();
+        let bytes = TraceBytes::behind(File::open(path).ok()?, limit)?;
+        let progress = Rc::new(Progress::new(false));
+        Some(Reader::new(Input { bytes: SourceBytes::Read(bytes), progress, whole: Some(whole) }))
     }
 
     /// Opens the second stream in its own file.
@@ -125,36 +101,13 @@ impl Input {
 
     /// Opens standard input, or its replacement in tests.
     pub(crate) fn stdin(
-        mut stdin: Box<dyn Read + Send>,
+        stdin: Box<dyn Read + Send>,
         limit: u64,
         progress: Rc<Progress>,
     ) -> Result<Input, Failure> {
         let failed = |error: io::Error| Failure::open(STDIN_NAME, Path::new("-"), &error);
-        let head = head(&mut stdin).map_err(failed)?;
-        Input::from_read(head, stdin, None, limit, progress).map_err(failed)
-    }
-
-    fn from_read(
-        head: Vec<u8>,
-        rest: impl Read + Send + 'static,
-        whole: Option<u64>,
-        limit: u64,
-        progress: Rc<Progress>,
-    ) -> io::Result<Input> {
-        let packing = Packing::recognise(&head);
-        let file: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(rest));
-        let (bytes, packed): (Box<dyn Read>, _) = match packing {
-            Some(packing) => {
-                let (unpacked, so_far) = Unpacked::new(packing, file, whole.is_some(), limit)?;
-                (Box::new(unpacked), Some(so_far))
-            }
-            None => (file, None),
-        };
-        // A pipe may stay open after the end of its trace, so the source does not wait for what
-        // follows.
-        let buffered =
-            if whole.is_some() { Buffered::at_rest(bytes) } else { Buffered::new(bytes) };
-        Ok(Input { bytes: SourceBytes::Read(buffered), progress, whole, packed })
+        let bytes = TraceBytes::of_stream(stdin, false, limit).map_err(failed)?;
+        Ok(Input { bytes: SourceBytes::Read(bytes), progress, whole: None })
     }
 
     fn mapped(&self) -> Option<&MappedFile> {
@@ -164,15 +117,29 @@ impl Input {
         }
     }
 
-    /// Returns how the trace is packed; `None` if it is not.
-    pub(crate) fn packing(&self) -> Option<Packing> {
-        self.packed.as_ref().map(|packed| packed.packing)
+    fn read(&self) -> Option<&TraceBytes> {
+        match &self.bytes {
+            SourceBytes::Mapped(_) => None,
+            SourceBytes::Read(bytes) => Some(bytes),
+        }
     }
 
     /// Returns the fault of the packed file, as far as it was read.
     pub(crate) fn unpack_fault(&self) -> Option<UnpackFault> {
-        self.packed.as_ref().and_then(|packed| packed.fault.get())
+        self.read().and_then(TraceBytes::unpack_fault)
     }
+}
+
+/// Returns how reading a trace ended, as far as it was read.
+pub(crate) fn ended(reader: &Reader<Input>) -> Ended {
+    Ended::new(reader.outcome(), reader.source().read())
+}
+
+/// Maps a file that is not packed; `None` if it is, or its file system cannot map files.
+fn mapped_plain(file: &mut File, path: &Path) -> Option<MappedFile> {
+    let mut head = [0; Packing::HEAD_BYTES];
+    let length = file.read(&mut head).ok()?;
+    Packing::recognise(&head[..length]).is_none().then(|| mapped::open(path).ok()).flatten()
 }
 
 impl Source for Input {
@@ -180,7 +147,7 @@ impl Source for Input {
     fn start(&self) -> u64 {
         match &self.bytes {
             SourceBytes::Mapped(mapped) => mapped.start(),
-            SourceBytes::Read(buffered) => buffered.start(),
+            SourceBytes::Read(bytes) => bytes.start(),
         }
     }
 
@@ -188,19 +155,15 @@ impl Source for Input {
     fn bytes(&self) -> &[u8] {
         match &self.bytes {
             SourceBytes::Mapped(mapped) => mapped.bytes(),
-            SourceBytes::Read(buffered) => buffered.bytes(),
+            SourceBytes::Read(bytes) => bytes.bytes(),
         }
     }
 
     fn fill(&mut self, end: u64) -> io::Result<bool> {
-        let (filled, plain) = match &mut self.bytes {
+        let (filled, done) = match &mut self.bytes {
             SourceBytes::Mapped(mapped) => (mapped.fill(end), end),
-            SourceBytes::Read(buffered) => {
-                let filled = buffered.fill(end);
-                (filled, buffered.start() + buffered.bytes().len() as u64)
-            }
+            SourceBytes::Read(bytes) => (bytes.fill(end), bytes.consumed()),
         };
-        let done = self.packed.as_ref().map_or(plain, |packed| packed.consumed.get());
         self.progress.show(done, self.whole);
         filled
     }
@@ -209,7 +172,7 @@ impl Source for Input {
     fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
         let filled = match &mut self.bytes {
             SourceBytes::Mapped(mapped) => mapped.fill_at_once(end),
-            SourceBytes::Read(buffered) => buffered.fill_at_once(end),
+            SourceBytes::Read(bytes) => bytes.fill_at_once(end),
         };
         Ok(filled.unwrap_or(false))
     }
@@ -217,21 +180,14 @@ impl Source for Input {
     fn approach(&self, span: Span) {
         match &self.bytes {
             SourceBytes::Mapped(mapped) => mapped.approach(span),
-            SourceBytes::Read(buffered) => buffered.approach(span),
+            SourceBytes::Read(bytes) => bytes.approach(span),
         }
     }
 
     fn release(&mut self, before: u64) {
         match &mut self.bytes {
             SourceBytes::Mapped(mapped) => mapped.release(before),
-            SourceBytes::Read(buffered) => buffered.release(before),
+            SourceBytes::Read(bytes) => bytes.release(before),
         }
     }
-}
-
-/// Reads the first bytes, as many as it takes to recognise a packed file.
-fn head(input: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    input.take(Packing::HEAD_BYTES as u64).read_to_end(&mut head)?;
-    Ok(head)
 }

@@ -4,8 +4,8 @@
 use super::end_rule::{EndRule, LAST_REQUEST_WAIT};
 use super::first_values::FirstValues;
 use super::sink::{Saved, Sink};
-use crate::causes::with_causes;
 use crate::failure::Failure;
+use crate::failure::with_causes;
 use nettrace_ipc::{Ending, Session, StopHandle};
 use nettrace_parser::{Event, Feed, Outcome, Trace};
 use std::collections::BTreeSet;

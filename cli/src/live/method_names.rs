@@ -9,7 +9,7 @@ use super::driver::{Driver, Next};
 use super::end_rule::EndRule;
 use super::target::Reached;
 use crate::args::profiles::RUNTIME;
-use crate::causes::with_causes;
+use crate::failure::with_causes;
 use nettrace_analysis::NamesSoFar;
 use nettrace_ipc::{EventFilter, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 use nettrace_parser::view::KnownProvider;

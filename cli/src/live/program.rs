@@ -3,8 +3,8 @@
 use super::end_rule::SIGNAL_CHECK;
 use super::signals::Signals;
 use super::target::Talk;
-use crate::causes::with_causes;
 use crate::exit::Exit;
+use crate::failure::with_causes;
 use crate::failure::{Failure, without_number};
 use nettrace_ipc::{Arrival, Children, Error, Launch, Launched};
 use std::ffi::OsString;

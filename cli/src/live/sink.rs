@@ -2,8 +2,9 @@
 
 use super::stdout_queue::StdoutQueue;
 use crate::failure::Failure;
-use crate::input::{packer, second};
+use crate::input::second;
 use crate::new_file::{NewFile, Pending, Written};
+use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -41,7 +42,7 @@ impl Sink {
     pub(crate) fn file(file: NewFile, is_packed: bool) -> Sink {
         let (file, pending) = file.split();
         match is_packed {
-            true => Sink::Packed(packer(file), pending),
+            true => Sink::Packed(GzEncoder::new(file, Compression::fast()), pending),
             false => Sink::File(file, pending),
         }
     }

@@ -5,7 +5,7 @@ use super::os_threads;
 use super::transcript::Transcript;
 use crate::args::amount::Span;
 use crate::args::{TalkArgs, TargetArgs};
-use crate::causes::with_causes;
+use crate::failure::with_causes;
 use crate::failure::{Failure, without_number};
 use crate::messages::Messages;
 use nettrace_export::nearest::{nearest, suggestion};

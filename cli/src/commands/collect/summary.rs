@@ -2,8 +2,8 @@
 
 use super::recording::RecordingOutcome;
 use super::status::advice;
-use crate::causes::with_causes;
 use crate::failure::Failure;
+use crate::failure::with_causes;
 use crate::live::sink::Saved;
 use crate::messages::{Messages, OVERSIZED, can_have_been_full, cause_of_loss};
 use crate::units;

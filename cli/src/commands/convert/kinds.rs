@@ -4,9 +4,9 @@
 use super::target::OutputTarget;
 use crate::analysed::Analysed;
 use crate::args::{InputArgs, KINDS};
-use crate::causes::with_causes;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::failure::with_causes;
 use crate::recommended::shell_word;
 use crate::units;
 use nettrace_analysis::convert::{Convert, ConvertError, FORMATS, shown_kinds};

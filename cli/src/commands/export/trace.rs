@@ -5,7 +5,7 @@ use super::inputs::{Hashed, InputSource, Named};
 use super::keys::{Facts, Keys, program};
 use crate::args::ReadArgs;
 use crate::failure::{Failure, plain};
-use crate::input::{Ended, Input};
+use crate::input::{Ended, Input, ended};
 use crate::progress::Progress;
 use nettrace_analysis::info::{Survey, TraceInfo};
 use nettrace_analysis::{CutStacks, ThreadTimes};
@@ -183,7 +183,7 @@ impl Exporter<'_> {
             let failure = Failure::read(&input.name, &error, events.reader().position());
             return self.failed(input, Some(hashed), failure);
         }
-        let ended: Ended = events.reader().into();
+        let ended = ended(events.reader());
         let info = ended.info(&survey, &header);
         let row = self.row(input, &hashed, info, &ended);
         files.keep_in(self.keys.folder(&Facts {

@@ -4,7 +4,7 @@ use crate::args::{DumpArgs, FormArg, InputArgs};
 use crate::context::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::Ended;
+use crate::input::{Ended, ended};
 use crate::outer_types::{self, Modules};
 use crate::table::end_page;
 use crate::units;
@@ -88,7 +88,7 @@ impl HeapTrace {
             }
         };
         context.progress.end();
-        let ended = events.reader().into();
+        let ended = ended(events.reader());
         let is_default = asked.is_none();
         let none = HeapDump::default();
         Ok(HeapTrace { file, ended, is_live: false, is_mono, dumps, chosen, is_default, none })

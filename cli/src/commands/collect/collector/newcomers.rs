@@ -1,10 +1,10 @@
 //! Processes that connect while others are being recorded.
 
 use super::Collector;
-use crate::causes::with_causes;
 use crate::commands::collect::starts::Target;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::failure::with_causes;
 use crate::live::target::NAME_TIMEOUT;
 use nettrace_ipc::{Found, Launched, Port, Search};
 use std::time::Duration;

@@ -1,7 +1,6 @@
 //! A recording from its session's start on: its thread, its later EventCounters, its warnings.
 
 use super::{Collector, Notice, ROTATION_RETRY};
-use crate::causes::with_causes;
 use crate::commands::collect::recording::{Recorder, Recording, RecordingEvent, Sought};
 use crate::commands::collect::second_stream::{self, SecondStream};
 use crate::commands::collect::starts::{
@@ -10,6 +9,7 @@ use crate::commands::collect::starts::{
 use crate::commands::collect::status::Status;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::failure::with_causes;
 use crate::live::first_values::FirstValues;
 use crate::live::metrics_apart;
 use crate::live::request;

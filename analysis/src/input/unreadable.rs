@@ -1,6 +1,6 @@
 //! Says why a trace cannot be read, and what to do.
 
-use crate::causes::with_causes;
+use super::causes::with_causes;
 use nettrace_export::units;
 use nettrace_parser::{Error, Fault, Foreign};
 use std::fmt;
@@ -8,7 +8,8 @@ use std::io;
 
 /// Returns why the parser cannot read a trace, and what to do. `file` is its name, `position` how far
 /// it was read.
-pub(crate) fn reason(file: &str, error: &Error, position: u64) -> String {
+#[must_use]
+pub fn reason(file: &str, error: &Error, position: u64) -> String {
     match error {
         Error::Format { offset: 0, fault: Fault::HeaderTruncated, .. } => {
             "is empty; record again".to_owned()
@@ -37,7 +38,7 @@ pub(crate) fn reason(file: &str, error: &Error, position: u64) -> String {
 
 /// Limit in bytes that a compressed trace exceeded when it was unpacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LimitReached(pub(crate) u64);
+pub(super) struct LimitReached(pub(super) u64);
 
 impl fmt::Display for LimitReached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -49,7 +50,7 @@ impl std::error::Error for LimitReached {}
 
 /// Reason why nothing of a compressed trace could be unpacked, and what to do.
 #[derive(Debug)]
-pub(crate) struct NothingUnpacked(pub(crate) String);
+pub(super) struct NothingUnpacked(pub(super) String);
 
 impl fmt::Display for NothingUnpacked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -112,7 +113,8 @@ fn is<E: std::error::Error + 'static>(error: &io::Error) -> bool {
 
 /// Returns the text of an error in small letters, without Rust's `(os error 2)` and the full stop of
 /// Windows.
-pub(crate) fn plain(error: &io::Error) -> String {
+#[must_use]
+pub fn plain(error: &io::Error) -> String {
     // Windows speaks the user's language, and of files and paths that cannot be found.
     match error.kind() {
         _ if cfg!(unix) || error.raw_os_error().is_none() => {}
@@ -128,7 +130,8 @@ pub(crate) fn plain(error: &io::Error) -> String {
 
 /// Returns a message without Rust's `(os error 2)` and what the system put before it: Windows ends
 /// its messages with a full stop, some with a line break, too.
-pub(crate) fn without_number(message: &str) -> &str {
+#[must_use]
+pub fn without_number(message: &str) -> &str {
     match message.split_once(" (os error") {
         Some((text, _)) => text.trim_end_matches(['.', '\r', '\n', ' ']),
         None => message,
@@ -136,7 +139,7 @@ pub(crate) fn without_number(message: &str) -> &str {
 }
 
 /// Endings of the names of compressed files.
-pub(crate) const PACKED: [&str; 2] = [".gz", ".zst"];
+pub const PACKED: [&str; 2] = [".gz", ".zst"];
 
 #[cfg(test)]
 mod tests {

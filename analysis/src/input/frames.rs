@@ -1,8 +1,8 @@
-//! Unpacks Zstandard (RFC 8878).
+//! Unpacks Zstandard (RFC 8878), frame by frame.
 
-use super::packed_file::{PackedFile, Stop};
+use super::packed_file::{PackedFile, Stop, Unpack};
 use super::packing::{Packing, UnpackFaultKind};
-use super::unpacked::Unpack;
+use crate::bytes::little_u32;
 use ruzstd::decoding::errors::{FrameDecoderError, FrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{self, Read};
@@ -21,11 +21,11 @@ const END: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 pub(super) struct Frames {
     file: PackedFile,
     /// The frame that is being unpacked; `None` before the first one and between two.
-    frame: Option<Frame>,
+    frame: Option<ZstdFrame>,
     is_first: bool,
 }
 
-struct Frame {
+struct ZstdFrame {
     decoder: FrameDecoder,
     /// Bytes that this frame gave.
     given: u64,
@@ -71,7 +71,7 @@ impl Frames {
                 _ => UnpackFaultKind::Corrupt,
             })
         })?;
-        self.frame = Some(Frame { decoder, given: 0, stop: None });
+        self.frame = Some(ZstdFrame { decoder, given: 0, stop: None });
         self.is_first = false;
         Ok(())
     }
@@ -80,7 +80,7 @@ impl Frames {
     fn skip_frame(&mut self) -> Result<(), Stop> {
         let length = self.read_up_to(4)?;
         // Without all its bytes, the length is unknown and the file ends here.
-        let length = length.try_into().map_or(u64::MAX, |length| u32::from_le_bytes(length).into());
+        let length = length.try_into().map_or(u64::MAX, |length| little_u32(length).into());
         let mut skipped = (&mut self.file).take(length);
         match io::copy(&mut skipped, &mut io::sink()) {
             Ok(count) if count == length => Ok(()),
@@ -98,7 +98,7 @@ impl Frames {
     }
 }
 
-impl Frame {
+impl ZstdFrame {
     /// Makes the decoder give all that it has unpacked, instead of keeping a window of it.
     fn close(&mut self) {
         let _ = self.decoder.decode_blocks(&END[..], BlockDecodingStrategy::UptoBlocks(1));
@@ -125,7 +125,7 @@ impl Unpack for Frames {
             // Reading from the decoder's memory does not fail.
             let count = frame.decoder.read(buffer).unwrap_or(0);
             if count > 0 {
-                frame.given += count as u64;
+                frame.given = frame.given.saturating_add(count as u64);
                 return Ok(count);
             }
             if let Some(stop) = frame.stop.take() {

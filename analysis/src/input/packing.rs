@@ -4,17 +4,21 @@ use std::fmt;
 
 /// How a file is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Packing {
+#[non_exhaustive]
+pub enum Packing {
+    /// The format of `gzip`, RFC 1952.
     Gzip,
+    /// The format of `zstd`, RFC 8878.
     Zstd,
 }
 
 impl Packing {
     /// Number of bytes by which a packed file is recognised.
-    pub(super) const HEAD_BYTES: usize = 4;
+    pub const HEAD_BYTES: usize = 4;
 
     /// Recognises a packed file by its first bytes, whatever its name; `None` for any other file.
-    pub(super) fn recognise(head: &[u8]) -> Option<Packing> {
+    #[must_use]
+    pub fn recognise(head: &[u8]) -> Option<Packing> {
         match head {
             [0x1f, 0x8b, ..] => Some(Packing::Gzip),
             // A frame with data, or one for other programs, which may come first.
@@ -26,7 +30,8 @@ impl Packing {
     }
 
     /// Returns the name of the format.
-    pub(crate) fn name(self) -> &'static str {
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Packing::Gzip => "gzip",
             Packing::Zstd => "zstd",
@@ -36,15 +41,20 @@ impl Packing {
 
 /// A fault of a packed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct UnpackFault {
+#[non_exhaustive]
+pub struct UnpackFault {
     /// Offset in the packed file, in bytes; where the file is corrupt, shortly after the fault.
-    pub(crate) offset: u64,
-    pub(crate) packing: Packing,
-    pub(crate) kind: UnpackFaultKind,
+    pub offset: u64,
+    /// How the file is packed.
+    pub packing: Packing,
+    /// What is wrong.
+    pub kind: UnpackFaultKind,
 }
 
+/// Kind of a fault of a packed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UnpackFaultKind {
+#[non_exhaustive]
+pub enum UnpackFaultKind {
     /// The file ends inside the packed data.
     Truncated,
     /// The packed data, or its checksum, makes no sense.
@@ -59,7 +69,8 @@ pub(crate) enum UnpackFaultKind {
 
 impl UnpackFault {
     /// Returns whether a part of the trace may be missing because of the fault.
-    pub(crate) fn is_loss(&self) -> bool {
+    #[must_use]
+    pub fn is_loss(&self) -> bool {
         self.kind != UnpackFaultKind::Trailing
     }
 
@@ -73,7 +84,8 @@ impl UnpackFault {
     }
 
     /// Returns the fault as text, without its place.
-    pub(crate) fn what(&self) -> &'static str {
+    #[must_use]
+    pub fn what(&self) -> &'static str {
         use Packing::{Gzip, Zstd};
         match (self.kind, self.packing) {
             (UnpackFaultKind::Truncated, Gzip) => "the gzip data ends too early",

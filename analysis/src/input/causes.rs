@@ -3,7 +3,8 @@
 use std::error::Error;
 
 /// Returns the text of an error, followed by those of its causes.
-pub(crate) fn with_causes(error: &(dyn Error + 'static)) -> String {
+#[must_use]
+pub fn with_causes(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let causes = std::iter::successors(error.source(), |&cause| cause.source());
     causes.for_each(|cause| text.push_str(&format!(": {cause}")));
@@ -13,8 +14,8 @@ pub(crate) fn with_causes(error: &(dyn Error + 'static)) -> String {
 #[cfg(test)]
 mod tests {
     use super::with_causes;
-    use nettrace_analysis::AnalysisError;
-    use nettrace_analysis::convert::ConvertError;
+    use crate::AnalysisError;
+    use crate::convert::ConvertError;
     use nettrace_ipc::{CommandId, ReplyFault, RequestError, Step};
     use std::error::Error;
     use std::io;

@@ -1,15 +1,16 @@
 //! How reading a trace ended.
 
-use super::{Input, Packing, UnpackFault};
-use nettrace_analysis::info::{Survey, TraceInfo};
-use nettrace_analysis::report::OutcomeReport;
+use super::packing::{Packing, UnpackFault};
+use super::trace_bytes::TraceBytes;
+use crate::info::{Survey, TraceInfo};
+use crate::report::OutcomeReport;
 use nettrace_parser::{Outcome, Reader};
 use std::ops::Deref;
 
 /// Result of reading a trace, by one thread or by several: the stream's [`Outcome`], and the fault
 /// of the compressed file around it.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub struct Ended {
     outcome: Outcome,
     packing: Option<Packing>,
     unpack_fault: Option<UnpackFault>,
@@ -18,7 +19,8 @@ pub(crate) struct Ended {
 
 /// Why times of threads that lie behind a trace could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UnreadTimes {
+#[non_exhaustive]
+pub enum UnreadTimes {
     /// Standard input has no end that could be looked at first.
     Stdin,
     /// The streams of a compressed file were packed as one.
@@ -27,7 +29,8 @@ pub(crate) enum UnreadTimes {
 
 impl UnreadTimes {
     /// Returns a sentence with what to do.
-    pub(crate) fn text(self) -> &'static str {
+    #[must_use]
+    pub fn text(self) -> &'static str {
         match self {
             UnreadTimes::Stdin => {
                 "the times of threads behind the trace are not used, because standard input has \
@@ -42,26 +45,41 @@ impl UnreadTimes {
 }
 
 impl Ended {
+    /// Returns how reading a trace ended, of which these are the bytes, unless they are a mapped file's.
+    #[must_use]
+    pub fn new(outcome: Outcome, bytes: Option<&TraceBytes>) -> Ended {
+        let packing = bytes.and_then(TraceBytes::packing);
+        let unpack_fault = bytes.and_then(TraceBytes::unpack_fault);
+        Ended { outcome, packing, unpack_fault, unread_times: None }
+    }
+
     /// Sets why times of threads could not be read.
-    pub(crate) fn with_unread_times(self, unread_times: Option<UnreadTimes>) -> Ended {
+    #[must_use]
+    pub fn with_unread_times(self, unread_times: Option<UnreadTimes>) -> Ended {
         Ended { unread_times, ..self }
     }
 
-    pub(crate) fn unread_times(&self) -> Option<UnreadTimes> {
+    /// Returns why times of threads could not be read; `None` if they were, or there are none.
+    #[must_use]
+    pub fn unread_times(&self) -> Option<UnreadTimes> {
         self.unread_times
     }
 
     /// Returns how the file is packed; `None` if it is not.
-    pub(crate) fn packing(&self) -> Option<Packing> {
+    #[must_use]
+    pub fn packing(&self) -> Option<Packing> {
         self.packing
     }
 
-    pub(crate) fn unpack_fault(&self) -> Option<UnpackFault> {
+    /// Returns the fault of the packed file.
+    #[must_use]
+    pub fn unpack_fault(&self) -> Option<UnpackFault> {
         self.unpack_fault
     }
 
     /// Returns information about the trace and the compressed file around it.
-    pub(crate) fn info(&self, survey: &Survey, header: &nettrace_parser::Trace) -> TraceInfo {
+    #[must_use]
+    pub fn info(&self, survey: &Survey, header: &nettrace_parser::Trace) -> TraceInfo {
         let mut info = survey.info(header, self);
         info.compressed = self.packing.is_some();
         if let Some(fault) = self.unpack_fault {
@@ -73,7 +91,8 @@ impl Ended {
 
     /// Returns the outcome of reading as documents show it. A fault of the compressed file counts
     /// as damage.
-    pub(crate) fn outcome(&self) -> OutcomeReport {
+    #[must_use]
+    pub fn outcome(&self) -> OutcomeReport {
         let mut outcome = OutcomeReport::from_outcome(self);
         if let Some(fault) = self.unpack_fault.filter(|fault| fault.is_loss()) {
             outcome.add_file_fault(fault.offset, "compressed file", fault.what().to_owned());
@@ -90,17 +109,15 @@ impl Deref for Ended {
     }
 }
 
-impl From<&Reader<Input>> for Ended {
-    fn from(reader: &Reader<Input>) -> Ended {
-        let input = reader.source();
-        let (packing, unpack_fault) = (input.packing(), input.unpack_fault());
-        Ended { outcome: reader.outcome(), packing, unpack_fault, unread_times: None }
+impl From<&Reader<TraceBytes>> for Ended {
+    fn from(reader: &Reader<TraceBytes>) -> Ended {
+        Ended::new(reader.outcome(), Some(reader.source()))
     }
 }
 
 /// Several threads read only plain files, so an outcome from them has no compressed file.
 impl From<Outcome> for Ended {
     fn from(outcome: Outcome) -> Ended {
-        Ended { outcome, packing: None, unpack_fault: None, unread_times: None }
+        Ended::new(outcome, None)
     }
 }

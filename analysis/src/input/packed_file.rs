@@ -26,6 +26,15 @@ pub(super) enum Stop {
     Failed(io::Error),
 }
 
+/// Decoder of packed files.
+pub(super) trait Unpack: Send {
+    /// Unpacks the next bytes into a buffer. Returns how many; 0 at the end of the file.
+    fn unpack(&mut self, buffer: &mut [u8]) -> Result<usize, Stop>;
+
+    /// Returns the file that is unpacked.
+    fn file(&self) -> &PackedFile;
+}
+
 impl PackedFile {
     pub(super) fn new(packing: Packing, file: Box<dyn Read + Send>) -> PackedFile {
         let file = BufReader::with_capacity(READ_BYTES, file);
@@ -100,15 +109,13 @@ impl BufRead for PackedFile {
 
     fn consume(&mut self, count: usize) {
         self.file.consume(count);
-        self.offset += count as u64;
+        self.offset = self.offset.saturating_add(count as u64);
     }
 }
 
 impl Read for PackedFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let waiting = self.fill_buf()?;
-        let count = waiting.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&waiting[..count]);
+        let count = self.fill_buf()?.read(buffer)?;
         self.consume(count);
         Ok(count)
     }

@@ -1,20 +1,9 @@
-//! Unpacks gzip, and packs recordings.
+//! Unpacks gzip, member by member.
 
-use super::packed_file::{PackedFile, Stop};
+use super::packed_file::{PackedFile, Stop, Unpack};
 use super::packing::UnpackFaultKind;
-use super::unpacked::Unpack;
-use flate2::Compression;
 use flate2::bufread::GzDecoder;
-use flate2::write::GzEncoder;
-use std::io::{BufRead, Read, Write};
-
-/// Level of compression of recordings, which takes the least time beside the recorded program.
-const LEVEL: Compression = Compression::fast();
-
-/// Returns an encoder that packs a recording while it is written.
-pub(crate) fn packer<W: Write>(file: W) -> GzEncoder<W> {
-    GzEncoder::new(file, LEVEL)
-}
+use std::io::{BufRead, Read};
 
 /// First byte of a gzip member.
 const FIRST_BYTE: u8 = 0x1f;
@@ -54,11 +43,12 @@ impl Members {
 impl Unpack for Members {
     fn unpack(&mut self, buffer: &mut [u8]) -> Result<usize, Stop> {
         let room = buffer.len().min(PIECE_BYTES);
+        let piece = buffer.get_mut(..room).unwrap_or_default();
         loop {
-            match self.member.read(&mut buffer[..room]) {
+            match self.member.read(piece) {
                 Ok(0) if self.find_next()? => {}
                 Ok(count) => {
-                    self.given += count as u64;
+                    self.given = self.given.saturating_add(count as u64);
                     return Ok(count);
                 }
                 Err(_) => {

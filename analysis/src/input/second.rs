@@ -15,20 +15,21 @@
 //! | −29 | 21 | the last 16 bytes of the plain file, as a stored block |
 //! | −8 | 8 | checksum and length |
 
-use super::gzip;
 use super::packing::Packing;
+use crate::bytes::little_u64;
+use crate::gzip;
 use nettrace_parser::following::{Following, TRAILER_BYTES};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Provider of the events of a second stream.
-pub(crate) const PROVIDER: &str = "Nettrace-Clock";
+pub const PROVIDER: &str = "Nettrace-Clock";
 /// Id of the event `Recording/End`, the last one.
-pub(crate) const RECORDING_END: u32 = 6;
+pub const RECORDING_END: u32 = 6;
 
 /// End of the name of the file beside a trace.
-pub(crate) const BESIDE: &str = ".clock.nettrace";
+pub const BESIDE: &str = ".clock.nettrace";
 /// Beginning of the last member, up to the length of the second stream's member.
 const HEAD: [u8; 16] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 12, 0, b'N', b'C', 8, 0];
 /// Beginning of a stored block of 16 bytes that is the last one.
@@ -40,14 +41,14 @@ const LAST_MEMBER_BYTES: u64 = 53;
 ///
 /// # Errors
 /// Errors of reading and writing, after which the file may have a part of it.
-pub(crate) fn append(mut file: &File, mut second: &File, is_packed: bool) -> io::Result<()> {
+pub fn append(mut file: &File, mut second: &File, is_packed: bool) -> io::Result<()> {
     second.rewind()?;
     if !is_packed {
         let length = io::copy(&mut second, &mut file)?;
         return file.write_all(&Following::trailer(length));
     }
     let start = file.stream_position()?;
-    let mut encoder = gzip::packer(file);
+    let mut encoder = gzip::encoder(file, gzip::FASTEST);
     let plain = io::copy(&mut second, &mut encoder)?;
     encoder.finish()?;
     let packed = file.stream_position()?.saturating_sub(start);
@@ -74,7 +75,7 @@ fn last_member(packed: u64, plain: u64) -> Vec<u8> {
 
 /// Place of the second stream in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SecondPlace {
     /// Offset of the first byte, which is also the length of the first stream.
     pub(super) start: u64,
     /// Length in bytes, compressed as it is.
@@ -85,19 +86,19 @@ pub(super) struct Place {
 pub(super) fn find(
     mut file: impl Read + Seek,
     packing: Option<Packing>,
-) -> io::Result<Option<Place>> {
+) -> io::Result<Option<SecondPlace>> {
     let place = match packing {
         Some(Packing::Gzip) => find_packed(&mut file)?,
         // A recording is packed by gzip, so this was packed as a whole.
         Some(Packing::Zstd) => None,
         None => Following::in_file(&mut file)?
-            .map(|following| Place { start: following.start, len: following.len }),
+            .map(|following| SecondPlace { start: following.start, len: following.len }),
     };
     file.rewind()?;
     Ok(place)
 }
 
-fn find_packed(file: &mut (impl Read + Seek)) -> io::Result<Option<Place>> {
+fn find_packed(file: &mut (impl Read + Seek)) -> io::Result<Option<SecondPlace>> {
     let end = file.seek(SeekFrom::End(0))?;
     let Some(last) = end.checked_sub(LAST_MEMBER_BYTES) else { return Ok(None) };
     file.seek(SeekFrom::Start(last))?;
@@ -105,20 +106,21 @@ fn find_packed(file: &mut (impl Read + Seek)) -> io::Result<Option<Place>> {
     file.read_exact(&mut head)?;
     file.read_exact(&mut length)?;
     file.read_exact(&mut stored)?;
-    let len = u64::from_le_bytes(length);
+    let len = little_u64(length);
     let start = last.checked_sub(len).filter(|start| *start > 0);
     let Some(start) = start.filter(|_| head == HEAD && stored == STORED) else { return Ok(None) };
     let mut head = [0; Packing::HEAD_BYTES];
     file.seek(SeekFrom::Start(start))?;
     file.read_exact(&mut head)?;
     let is_member = Packing::recognise(&head) == Some(Packing::Gzip) && len > 0;
-    Ok(is_member.then_some(Place { start, len }))
+    Ok(is_member.then_some(SecondPlace { start, len }))
 }
 
 /// Returns the path of the file that holds the second stream while a trace is recorded, and stays if
 /// the trace breaks off: `shop.clock.nettrace` for `shop.nettrace`, `shop.nettrace.gz`,
 /// `shop.nettrace.zst` and `shop.nettrace.part`.
-pub(crate) fn beside(trace: &Path) -> PathBuf {
+#[must_use]
+pub fn beside(trace: &Path) -> PathBuf {
     let name = trace.file_name().unwrap_or_default().to_string_lossy();
     let mut stem: &str = &name;
     if let Some((front, number)) = stem.rsplit_once(".part")
@@ -139,7 +141,7 @@ mod tests {
     use std::io::Cursor;
 
     fn packed(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = gzip::packer(Vec::new());
+        let mut encoder = gzip::encoder(Vec::new(), gzip::FASTEST);
         encoder.write_all(bytes).unwrap();
         encoder.finish().unwrap()
     }
@@ -156,9 +158,9 @@ mod tests {
         let trailer = Following::trailer(second.len() as u64);
         assert_eq!(plain, [&first[..], second, &trailer].concat());
         let start = packed(first).len() as u64;
-        let place = Some(Place { start, len: member.len() as u64 });
+        let place = Some(SecondPlace { start, len: member.len() as u64 });
         assert_eq!(find(Cursor::new(&file), Some(Packing::Gzip)).unwrap(), place);
-        let plain_place = Some(Place { start: first.len() as u64, len: second.len() as u64 });
+        let plain_place = Some(SecondPlace { start: first.len() as u64, len: second.len() as u64 });
         assert_eq!(find(Cursor::new(&plain), None).unwrap(), plain_place);
     }
 

@@ -4,11 +4,11 @@
 //! Buffers go round: the thread fills them, the reader empties them and gives them back. So neither
 //! allocates while it works, and a file that unpacks to very much takes no more memory than another.
 
-use super::gzip::Members;
-use super::packed_file::{PackedFile, Stop};
+use super::frames::Frames;
+use super::members::Members;
+use super::packed_file::{PackedFile, Stop, Unpack};
 use super::packing::{Packing, UnpackFault};
-use super::zstd::Frames;
-use crate::unreadable::{LimitReached, NothingUnpacked};
+use super::unreadable::{LimitReached, NothingUnpacked};
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::rc::Rc;
@@ -21,15 +21,6 @@ const BUFFERS: usize = 8;
 const BUFFER_BYTES: usize = 160 * 1024;
 /// Minimum room in bytes for which a decoder is called: it may give up to so many at once.
 const MIN_ROOM_BYTES: usize = 32 * 1024;
-
-/// Decoder of packed files.
-pub(super) trait Unpack: Send {
-    /// Unpacks the next bytes into a buffer. Returns how many; 0 at the end of the file.
-    fn unpack(&mut self, buffer: &mut [u8]) -> Result<usize, Stop>;
-
-    /// Returns the file that is unpacked.
-    fn file(&self) -> &PackedFile;
-}
 
 /// Unpacked bytes that follow each other.
 #[derive(Default)]
@@ -64,35 +55,35 @@ fn unpack_all(
 fn next_piece(decoder: &mut dyn Unpack, is_at_rest: bool, mut buffer: Vec<u8>) -> UnpackedPiece {
     buffer.resize(BUFFER_BYTES, 0);
     let (mut len, mut end) = (0, None);
-    while buffer.len() - len >= MIN_ROOM_BYTES && (len == 0 || is_at_rest) {
-        match decoder.unpack(&mut buffer[len..]) {
+    while let Some(room) = buffer.get_mut(len..).filter(|room| room.len() >= MIN_ROOM_BYTES)
+        && (len == 0 || is_at_rest)
+        && end.is_none()
+    {
+        match decoder.unpack(room) {
             Ok(0) => end = Some(Ok(())),
-            Ok(count) => len += count,
+            Ok(count) => len = len.saturating_add(count),
             Err(stop) => end = Some(Err(stop)),
-        }
-        if end.is_some() {
-            break;
         }
     }
     UnpackedPiece { buffer, len, consumed: decoder.file().offset(), end }
 }
 
 /// Where pieces come from.
-enum Pieces {
+enum UnpackedPieces {
     /// A thread that gives pieces, and takes their buffers back.
     Thread(Receiver<UnpackedPiece>, SyncSender<Vec<u8>>),
     /// The decoder, for a file at rest or another one.
     Decoder(Box<dyn Unpack>, bool),
 }
 
-impl Pieces {
+impl UnpackedPieces {
     /// Unpacks a file piece by piece, when they are wanted.
-    fn without_thread(decoder: Box<dyn Unpack>, is_at_rest: bool) -> io::Result<Pieces> {
-        Ok(Pieces::Decoder(decoder, is_at_rest))
+    fn without_thread(decoder: Box<dyn Unpack>, is_at_rest: bool) -> io::Result<UnpackedPieces> {
+        Ok(UnpackedPieces::Decoder(decoder, is_at_rest))
     }
 
     /// Starts a thread that unpacks a file.
-    fn on_thread(decoder: Box<dyn Unpack>, is_at_rest: bool) -> io::Result<Pieces> {
+    fn on_thread(decoder: Box<dyn Unpack>, is_at_rest: bool) -> io::Result<UnpackedPieces> {
         let (filled, pieces) = sync_channel(BUFFERS);
         let (spare, emptied) = sync_channel(BUFFERS);
         for _ in 0..BUFFERS {
@@ -102,13 +93,13 @@ impl Pieces {
         thread::Builder::new()
             .name("unpack".to_owned())
             .spawn(move || unpack_all(decoder, is_at_rest, filled, emptied))?;
-        Ok(Pieces::Thread(pieces, spare))
+        Ok(UnpackedPieces::Thread(pieces, spare))
     }
 
     /// Takes the next piece, and gives the buffer of the last one back.
     fn next(&mut self, last: Vec<u8>) -> io::Result<UnpackedPiece> {
         match self {
-            Pieces::Thread(pieces, spare) => {
+            UnpackedPieces::Thread(pieces, spare) => {
                 // The first piece was none.
                 if !last.is_empty() {
                     // The thread may have ended.
@@ -117,7 +108,7 @@ impl Pieces {
                 let stopped = |_| io::Error::other("the thread that unpacks it has stopped");
                 pieces.recv().map_err(stopped)
             }
-            Pieces::Decoder(decoder, is_at_rest) => {
+            UnpackedPieces::Decoder(decoder, is_at_rest) => {
                 Ok(next_piece(&mut **decoder, *is_at_rest, last))
             }
         }
@@ -139,7 +130,7 @@ pub(super) struct Unpacked {
     piece: UnpackedPiece,
     /// Number of bytes of the piece that were read.
     read: usize,
-    pieces: Pieces,
+    pieces: UnpackedPieces,
     /// Bytes that the file may still give.
     left: u64,
     limit: u64,
@@ -159,8 +150,8 @@ impl Unpacked {
         limit: u64,
     ) -> io::Result<(Unpacked, Rc<UnpackedSoFar>)> {
         let start = match cfg!(target_family = "wasm") {
-            true => Pieces::without_thread,
-            false => Pieces::on_thread,
+            true => UnpackedPieces::without_thread,
+            false => UnpackedPieces::on_thread,
         };
         Unpacked::start(packing, file, is_at_rest, limit, start)
     }
@@ -170,7 +161,7 @@ impl Unpacked {
         file: Box<dyn Read + Send>,
         is_at_rest: bool,
         limit: u64,
-        start: fn(Box<dyn Unpack>, bool) -> io::Result<Pieces>,
+        start: fn(Box<dyn Unpack>, bool) -> io::Result<UnpackedPieces>,
     ) -> io::Result<(Unpacked, Rc<UnpackedSoFar>)> {
         let file = PackedFile::new(packing, file);
         let decoder: Box<dyn Unpack> = match packing {
@@ -198,17 +189,15 @@ impl Unpacked {
 impl Read for Unpacked {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            let waiting = &self.piece.buffer[self.read..self.piece.len];
+            let waiting = self.piece.buffer.get(self.read..self.piece.len).unwrap_or_default();
             if !waiting.is_empty() {
-                let count = waiting.len().min(buffer.len());
                 // Bytes up to the limit count; any more are an error.
-                let count = usize::try_from(self.left).map_or(count, |left| count.min(left));
+                let count = waiting.take(self.left).read(buffer)?;
                 if count == 0 && !buffer.is_empty() {
                     return Err(io::Error::other(LimitReached(self.limit)));
                 }
-                buffer[..count].copy_from_slice(&waiting[..count]);
-                self.read += count;
-                self.left -= count as u64;
+                self.read = self.read.saturating_add(count);
+                self.left = self.left.saturating_sub(count as u64);
                 return Ok(count);
             }
             match &mut self.piece.end {
@@ -248,7 +237,7 @@ pub(super) mod tests {
     pub(in crate::input) fn packed(packing: Packing, bytes: &[u8]) -> Vec<u8> {
         match packing {
             Packing::Gzip => {
-                let mut encoder = super::super::packer(Vec::new());
+                let mut encoder = crate::gzip::encoder(Vec::new(), crate::gzip::FASTEST);
                 encoder.write_all(bytes).unwrap();
                 encoder.finish().unwrap()
             }
@@ -271,13 +260,13 @@ pub(super) mod tests {
         packing: Packing,
         file: &[u8],
     ) -> (Vec<u8>, Option<UnpackFault>) {
-        let with_thread = unpacked_by(Pieces::on_thread, packing, file);
-        assert_eq!(unpacked_by(Pieces::without_thread, packing, file), with_thread);
+        let with_thread = unpacked_by(UnpackedPieces::on_thread, packing, file);
+        assert_eq!(unpacked_by(UnpackedPieces::without_thread, packing, file), with_thread);
         with_thread
     }
 
     fn unpacked_by(
-        start: fn(Box<dyn Unpack>, bool) -> io::Result<Pieces>,
+        start: fn(Box<dyn Unpack>, bool) -> io::Result<UnpackedPieces>,
         packing: Packing,
         file: &[u8],
     ) -> (Vec<u8>, Option<UnpackFault>) {

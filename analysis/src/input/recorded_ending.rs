@@ -1,7 +1,7 @@
 //! What a recording says about itself in the last event of its second stream.
 
-use crate::input::second::{PROVIDER, RECORDING_END};
-use nettrace_analysis::fact::ProcessEnd;
+use super::second::{PROVIDER, RECORDING_END};
+use crate::fact::ProcessEnd;
 use nettrace_parser::{Event, Reader, Source, Utf16};
 
 /// Exit code that shells give a program that a signal has killed, without the number of the signal.
@@ -9,28 +9,42 @@ const SIGNAL_CODES: u8 = 128;
 
 /// EventSource that the options of a recording name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AskedSource {
-    pub(crate) name: String,
-    pub(crate) is_silent: bool,
+#[non_exhaustive]
+pub struct AskedSource {
+    /// Its name.
+    pub name: String,
+    /// Whether it sent nothing.
+    pub is_silent: bool,
 }
 
 /// What a recording says about itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct RecordedEnding {
+#[non_exhaustive]
+pub struct RecordedEnding {
     /// How the process of the trace ended, if the trace breaks off.
-    pub(crate) end: Option<ProcessEnd>,
-    pub(crate) asked: Vec<AskedSource>,
+    pub end: Option<ProcessEnd>,
+    /// EventSources that the options of the recording name.
+    pub asked: Vec<AskedSource>,
+}
+
+impl AskedSource {
+    /// Returns a source of this name.
+    #[must_use]
+    pub fn new(name: String, is_silent: bool) -> AskedSource {
+        AskedSource { name, is_silent }
+    }
 }
 
 impl RecordedEnding {
     /// Returns the names of the EventSources that sent nothing.
-    pub(crate) fn silent(&self) -> Vec<String> {
+    #[must_use]
+    pub fn silent(&self) -> Vec<String> {
         let silent = self.asked.iter().filter(|source| source.is_silent);
         silent.map(|source| source.name.clone()).collect()
     }
 
     /// Reads a second stream; `None` if it does not say it.
-    pub(crate) fn read(second: &mut Reader<impl Source>) -> Option<RecordedEnding> {
+    pub fn read(second: &mut Reader<impl Source>) -> Option<RecordedEnding> {
         let mut ending = None;
         // What cannot be read is lacking.
         let _ = second.for_each(|event| {
