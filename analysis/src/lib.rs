@@ -23,6 +23,7 @@ pub mod info;
 #[cfg(feature = "input")]
 pub mod input;
 pub mod live;
+mod metadata;
 pub mod model;
 mod number_field;
 mod numbering;
@@ -39,7 +40,8 @@ pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
 pub use model::{
     CountedStates, CutStacks, EventSelector, Filter, Folding, Frame, FrameCall, FrameGroup,
     FrameKind, FrameNames, Kind, Mode, Model, NameOptions, NameOrigin, NameStyle, NamesSoFar,
-    Pattern, Profile, Resolved, Sample, SampleClock, ThreadState, ThreadTimes, perf_map,
+    Pattern, PdbError, PdbFile, Profile, Resolved, Sample, SampleClock, SourceLine, ThreadState,
+    ThreadTimes, WantedPdb, perf_map,
 };
 #[cfg(feature = "symbols")]
 pub use model::{SymbolFile, SymbolFileError};

@@ -30,6 +30,7 @@ mod intervals;
 mod known;
 mod known_counts;
 mod layers;
+mod lines;
 mod live;
 mod live_top;
 mod live_watch;

@@ -52,6 +52,11 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
     is_send_and_sync::<FrameNames<'static>>();
     is_send_and_sync::<NamesSoFar>();
     is_send_and_sync::<Resolved<'static>>();
+    is_send_and_sync::<PdbError>();
+    is_send_and_sync::<PdbFile>();
+    is_send_and_sync::<SourceLine>();
+    is_send_and_sync::<WantedPdb>();
+    is_send_and_sync::<model::LineCoverage>();
     is_send_and_sync::<SymbolFile>();
     is_send_and_sync::<SymbolFileError>();
     is_send_and_sync::<ThreadTimes>();

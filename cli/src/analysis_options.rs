@@ -5,7 +5,7 @@ use crate::args::{
     OwnedArgs, SampleArgs, StackFilterArgs,
 };
 use crate::failure::Failure;
-use crate::symbols;
+use crate::{pdbs, symbols};
 use nettrace_analysis::{AnalysisOptions, Model, NameStyle};
 use nettrace_export::TimeRange;
 use std::fs::File;
@@ -134,6 +134,7 @@ impl FoldArgs {
 
 impl NameArgs {
     fn add_to(&self, options: &mut AnalysisOptions) {
+        options.lines = self.lines;
         options.names.is_raw = self.raw_names;
         options.names.style = match self.names {
             NameStyleArg::Short => NameStyle::Short,
@@ -149,7 +150,11 @@ fn add_names(args: &NameArgs, model: &mut Model) -> Result<Vec<String>, Failure>
             .map_err(|error| Failure::open(&path.display().to_string(), path, &error))?;
         model.add_perf_map(process_of(path), &String::from_utf8_lossy(&bytes));
     }
-    symbols::add(&args.symbols, model)
+    let mut unused = symbols::add(&args.symbols, model)?;
+    if args.lines {
+        unused.extend(pdbs::add(&args.symbols, model)?);
+    }
+    Ok(unused)
 }
 
 /// Reads a perf map. Refuses content that is no text with lines, before all of it is read, because

@@ -32,6 +32,7 @@ mod messages;
 mod new_file;
 mod outer_types;
 mod output;
+mod pdbs;
 mod printable;
 mod progress;
 mod recommended;

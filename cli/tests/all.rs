@@ -25,6 +25,7 @@ mod input;
 mod invariants;
 mod layers;
 mod left_out;
+mod lines;
 mod logs;
 mod new_files;
 mod outcome;

@@ -4,7 +4,7 @@ use crate::common;
 use nettrace_analysis::AnalysisError;
 use nettrace_analysis::convert::ConvertError;
 use nettrace_analysis::diff::ConditionError;
-use nettrace_analysis::heap::ModuleTypesError;
+use nettrace_analysis::heap::MetadataError;
 use nettrace_analysis::input::TraceBytes;
 use nettrace_analysis::live::CounterListError;
 use nettrace_analysis::model::SymbolFileError;
@@ -53,7 +53,8 @@ fn errors() -> Vec<(&'static str, Box<dyn Error>)> {
         ("analysis/ConvertError", Box::new(convert())),
         ("analysis/ConvertError", Box::new(ConvertError::Other(Box::new(parser())))),
         ("analysis/SymbolFileError", Box::new(SymbolFileError::Bloated)),
-        ("analysis/ModuleTypesError", Box::new(ModuleTypesError::NotPe)),
+        ("analysis/MetadataError", Box::new(MetadataError::NotPe)),
+        ("analysis/PdbError", Box::new(nettrace_analysis::PdbError::Windows)),
         ("analysis/CounterListError", Box::new(CounterListError::NoName)),
         ("analysis/ConditionError", Box::new(ConditionError::NoComparison)),
         ("analysis/LimitReached", of_packed(&common::gzip(&bytes), 1)),

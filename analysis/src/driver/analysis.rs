@@ -10,9 +10,9 @@ use crate::model::activity_edge::EdgeTypes;
 use crate::model::activity_path::PathForm;
 use crate::model::intervals::{Interval, LockWaits, Matcher, reported_nanos};
 use crate::model::{
-    Coverage, CpuWeights, GatheredSamples, Kind, MarkChoice, Mode, Model, Moment, Profile,
-    Resolved, STILL_WAITING, Sample, SessionSpan, Spans, StackHandle, ThreadHandle, ThreadState,
-    TimelineMark, counter_marks, measure, rounded, stands_for,
+    Coverage, CpuWeights, GatheredSamples, Kind, LineCoverage, MarkChoice, Mode, Model, Moment,
+    Profile, Resolved, STILL_WAITING, Sample, SessionSpan, Spans, StackHandle, ThreadHandle,
+    ThreadState, TimelineMark, counter_marks, measure, rounded, stands_for,
 };
 use nettrace_parser::view::{self, View};
 use nettrace_parser::{Clock, Event, Outcome, Trace};
@@ -59,16 +59,18 @@ pub struct Analysis<'c> {
 }
 
 /// What the names of a whole trace show about it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Named {
     coverage: Coverage,
+    lines: Option<LineCoverage>,
     has_untold_samples: bool,
 }
 
 impl Named {
     fn from_resolved(resolved: &Resolved<'_>) -> Named {
         let has_untold_samples = resolved.has_untold_samples();
-        Named { coverage: resolved.coverage(), has_untold_samples }
+        let (coverage, lines) = (resolved.coverage(), resolved.lines().cloned());
+        Named { coverage, lines, has_untold_samples }
     }
 }
 
@@ -114,6 +116,9 @@ impl<'c> Analysis<'c> {
         }
         let mut model = Model::default();
         model.set_cut_stacks(options.cut_stacks);
+        if options.lines {
+            model.keep_lines();
+        }
         Analysis {
             options,
             model,
@@ -481,13 +486,19 @@ impl Finished {
         self.named().coverage
     }
 
+    /// Returns how many methods have source lines; `None` unless lines were asked for. It takes no
+    /// time if there were converters.
+    pub fn lines(&self) -> Option<LineCoverage> {
+        if self.model.has_lines() { self.named().lines } else { None }
+    }
+
     /// Returns [`Resolved::has_untold_samples`]. It takes no time if there were converters.
     pub fn has_untold_samples(&self) -> bool {
         self.named().has_untold_samples
     }
 
     fn named(&self) -> Named {
-        self.named.unwrap_or_else(|| Named::from_resolved(&self.resolved()))
+        self.named.clone().unwrap_or_else(|| Named::from_resolved(&self.resolved()))
     }
 
     /// Resolves all names and applies the filter, according to the options.

@@ -27,6 +27,9 @@ pub struct AnalysisOptions {
     pub filter: Filter,
     /// Options for the names of frames.
     pub names: NameOptions,
+    /// Whether frames have source lines, so that rows are lines instead of methods. The PDBs of the
+    /// modules must be added before the end: [`Model::add_pdb`](crate::Model::add_pdb).
+    pub lines: bool,
     /// Frames that are omitted or merged.
     pub folding: Folding,
     /// Treatment of stacks that have lost their callers, because the runtime keeps 100 frames.

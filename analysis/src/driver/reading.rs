@@ -34,6 +34,7 @@ impl Analysis<'_> {
             let wanted = WantedEvents {
                 kinds: self.options.kinds.clone(),
                 events: self.options.events.clone(),
+                lines: self.options.lines,
             };
             event_filter::read(self, events, wanted, observer)?;
         }

@@ -32,11 +32,11 @@ mod threads;
 mod tree;
 mod type_rows;
 
+pub use crate::metadata::MetadataError;
 pub use diff::{HeapDiff, HeapHolderGrowth, HeapSize, HeapTypeChange, HeapTypeDiff};
 pub use dump::{HeapDump, HeapLosses, HeapType, Root};
 pub use holders::{HeapHolder, HeldBy};
 pub use kinds::{HeapGeneration, RootKind};
-pub use module_types::ModuleTypesError;
 pub use name::HeapName;
 pub use own_types::HeapOwnType;
 pub use paths::{HeapPath, HeapPathGroup, HeapPathGroups, HeapPaths, HeapStep};

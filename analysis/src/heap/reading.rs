@@ -3,9 +3,10 @@
 use super::build;
 use super::dump::{HeapDump, is_of_all};
 use super::gathered::DumpInProgress;
-use super::module_types::{ModuleTypes, ModuleTypesError};
+use super::module_types::ModuleTypes;
 use super::mono::{self, MonoEvent, RootAreas};
 use super::type_rows::TypeRows;
+use crate::metadata::MetadataError;
 use crate::model::{Model, ProcessHandle, SessionSpan};
 use nettrace_parser::view::{self, GcEnd, GcStart, HeapRows, KnownProvider, Suspension, View};
 use nettrace_parser::{Clock, Event, Outcome, Source, TimeOrdered};
@@ -321,7 +322,7 @@ impl HeapReader {
     ///
     /// # Errors
     /// If `file` is not a `.dll` or `.exe` of .NET.
-    pub fn add_module_file(&mut self, path: &str, file: &[u8]) -> Result<(), ModuleTypesError> {
+    pub fn add_module_file(&mut self, path: &str, file: &[u8]) -> Result<(), MetadataError> {
         self.types.add_file(path, ModuleTypes::parse(file)?);
         Ok(())
     }

@@ -7,6 +7,8 @@ use nettrace_parser::view::KnownProvider;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum About {
     Method,
+    /// The map from a method's code to its IL.
+    IlMap,
     Module,
     Assembly,
     EntryPoint,
@@ -27,6 +29,7 @@ impl About {
         };
         Some(match (event.id(), is_rundown) {
             (141..=144, _) => About::Method,
+            (190, false) | (149 | 150, true) => About::IlMap,
             (152 | 153, _) | (154, true) => About::Module,
             (154..=157, false) | (155..=158, true) => About::Assembly,
             (159, false) => About::EntryPoint,

@@ -25,6 +25,8 @@ pub(crate) struct MethodCode {
     pub(crate) start: u64,
     /// Size of the code in bytes; 0 if only its entry point is known.
     pub(crate) size: u32,
+    /// Metadata token of the method; 0 if unknown.
+    pub(crate) token: u32,
     /// Whether the code was compiled in this process rather than precompiled.
     pub(crate) is_jitted: bool,
     /// Tier of the compiler. It has a meaning only if the code was compiled in this process.
@@ -238,6 +240,7 @@ fn code_of(method: &view::Method<'_>, texts: &mut Texts) -> MethodCode {
         module_id: method.module_id,
         start: method.start,
         size: method.size,
+        token: method.token,
         is_jitted: method.is_jitted(),
         tier: method.tier(),
         is_cold: method.extent() == 1,

@@ -23,11 +23,13 @@ mod filter;
 mod folding;
 mod frame_names;
 mod handle;
+mod il_maps;
 mod innermost;
 mod inside;
 pub(crate) mod intervals;
 mod kept_frames;
 mod kernel;
+mod line_finder;
 mod memory_map;
 mod method_name;
 mod methods;
@@ -40,6 +42,7 @@ mod native_images;
 mod overlaps;
 mod path_forms;
 mod pattern;
+mod pdb_file;
 mod perf_map;
 mod presence;
 mod profile;
@@ -57,6 +60,7 @@ mod sample;
 mod sampler;
 mod session_span;
 mod shown;
+mod source_line;
 mod spans;
 mod stack_of;
 mod stacks;
@@ -76,7 +80,7 @@ mod waits;
 mod weights;
 mod when;
 
-use crate::hash::HashMap;
+use crate::hash::{HashMap, HashSet};
 use about::About;
 pub(crate) use assemblies::{Assembly, Domain, is_core};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
@@ -96,6 +100,7 @@ pub use frame_names::FrameNames;
 pub use handle::{FrameHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
 pub(crate) use innermost::{Innermost, InnermostCall};
 pub(crate) use inside::{MAX_METHOD_BYTES, is_inside};
+pub use line_finder::{LineCoverage, ModuleWithoutPdb};
 pub(crate) use memory_map::MemoryMap;
 use methods::MethodCode;
 pub(crate) use modules::Module;
@@ -107,6 +112,7 @@ pub(crate) use names::{short, shorten};
 pub use names_so_far::NamesSoFar;
 use native_images::NativeImages;
 pub use pattern::Pattern;
+pub use pdb_file::{PdbError, PdbFile, WantedPdb};
 pub use perf_map::perf_map;
 #[cfg(feature = "page")]
 pub(crate) use profile::DividedPart;
@@ -121,6 +127,7 @@ pub(crate) use sampler::{RunningCandidates, RuntimeVersion};
 pub(crate) use session_span::SessionSpan;
 pub use shown::TaskKind;
 pub(crate) use shown::{handler_text, method_frame, task_method, task_text, type_text};
+pub use source_line::SourceLine;
 pub use spans::{
     Argument, Category, CounterMark, Ends, Flow, Instant, MarkText, Span, SpanScope, TimelineMark,
 };
@@ -150,10 +157,11 @@ pub(crate) use when::{Cells, When};
 
 use assemblies::Assemblies;
 use endpoints::Endpoints;
+use il_maps::IlMaps;
 use methods::Methods;
 use modules::ModuleTable;
 use nettrace_parser::view::{self, KnownProvider, Tier, View};
-use nettrace_parser::{Event, Trace, Utf16};
+use nettrace_parser::{Event, Guid, Trace, Utf16};
 use ranges::{Ranges, ReportedRange};
 pub(crate) use recent_texts::RecentTexts;
 use universal::{Mapping, Mappings};
@@ -178,6 +186,10 @@ pub struct Model {
     /// Symbol files that were added, by the path that the mappings have.
     #[cfg(feature = "symbols")]
     symbol_files: HashMap<String, SymbolFile>,
+    /// Whether frames have source lines, for which maps of code are kept.
+    has_lines: bool,
+    /// PDBs that were added, by their ids.
+    pdbs: HashMap<Guid, PdbFile>,
     period_nanos: Option<u64>,
     processors: Option<u32>,
     /// Number and times of those events that pass the filter, if the driver counts them.
@@ -193,6 +205,7 @@ pub struct Process {
     /// Name or command line of the process; empty if unknown.
     pub name: String,
     pub(crate) methods: Methods,
+    pub(crate) il_maps: IlMaps,
     pub(crate) modules: ModuleTable,
     pub(crate) assemblies: Assemblies,
     pub(crate) mappings: Mappings,
@@ -313,8 +326,14 @@ impl Model {
     pub(crate) fn learns_from(event: &Event<'_>) -> bool {
         match event.known_provider() {
             KnownProvider::UniversalSystem | KnownProvider::EventPipe => true,
-            _ => About::from_event(event).is_some(),
+            // Lines are wanted rarely: see `reports_lines`.
+            _ => !matches!(About::from_event(event), None | Some(About::IlMap)),
         }
+    }
+
+    /// Returns whether an event tells which IL a method's code comes from, which only lines need.
+    pub(crate) fn reports_lines(event: &Event<'_>) -> bool {
+        matches!(About::from_event(event), Some(About::IlMap))
     }
 
     /// Returns whether an event that lists a method reports nothing new.
@@ -366,6 +385,13 @@ impl Model {
                     self.stacks.reuse(process, start, size);
                 }
             }
+            Some(About::IlMap) => {
+                if let Some(row) =
+                    self.processes.get_mut(process.index()).filter(|_| self.has_lines)
+                {
+                    let _ = row.il_maps.learn(event.payload(), ticks);
+                }
+            }
             Some(About::Assembly) => {
                 if let Some(row) = self.processes.get_mut(process.index()) {
                     let _ = row.assemblies.learn(event);
@@ -404,6 +430,7 @@ impl Model {
             module_id: 0,
             start,
             size: 0,
+            token: 0,
             is_jitted: false,
             tier: Tier::Unknown,
             is_cold: false,
@@ -526,6 +553,45 @@ impl Model {
     #[cfg(feature = "symbols")]
     pub(crate) fn symbol_file(&self, path: &str) -> Option<&SymbolFile> {
         self.symbol_files.get(path)
+    }
+
+    /// Keeps from now on what source lines need.
+    pub(crate) fn keep_lines(&mut self) {
+        self.has_lines = true;
+    }
+
+    /// Returns whether frames have source lines.
+    pub(crate) fn has_lines(&self) -> bool {
+        self.has_lines
+    }
+
+    /// Returns the modules with methods whose PDB was not added yet. There are none unless
+    /// [`AnalysisOptions::lines`](crate::AnalysisOptions::lines) asks for lines.
+    pub fn wanted_pdbs(&self) -> Vec<WantedPdb> {
+        let mut wanted = Vec::new();
+        for process in self.processes.iter().filter(|_| self.has_lines) {
+            let with_code: HashSet<u64> =
+                process.methods.codes().iter().map(|code| code.module_id).collect();
+            let modules = process
+                .modules
+                .rows()
+                .iter()
+                .filter(|module| with_code.contains(&module.module_id) && !module.is_dynamic);
+            wanted.extend(modules.filter_map(|module| {
+                let id = module.pdb_id.filter(|id| !self.pdbs.contains_key(id))?;
+                let (module_path, pdb_path) = (module.il_path.clone(), module.pdb_path.clone());
+                let is_framework = is_framework_module(&module.name);
+                Some(WantedPdb { module_path, pdb_path, id, is_framework })
+            }));
+        }
+        wanted.sort();
+        wanted.dedup();
+        wanted
+    }
+
+    /// Adds the lines of a module. The PDB belongs to all modules with its id.
+    pub fn add_pdb(&mut self, pdb: PdbFile) {
+        self.pdbs.insert(pdb.id(), pdb);
     }
 
     /// Completes the model. This must be called after the last event, before names are resolved.

@@ -2,6 +2,7 @@
 
 use super::names::shorten;
 use crate::hash::HashMap;
+use nettrace_parser::Guid;
 use nettrace_parser::view::{self, ModuleChange};
 
 /// A module that a process has loaded.
@@ -18,6 +19,8 @@ pub(crate) struct Module {
     pub(crate) native_path: String,
     /// Path that the PDB had when the module was built, as the trace stores it.
     pub(crate) pdb_path: String,
+    /// Id of the PDB, if the module has a portable one.
+    pub(crate) pdb_id: Option<Guid>,
     /// Whether the module contains precompiled code that the runtime uses.
     pub(crate) is_ready_to_run: bool,
     /// Whether the module was generated in memory.
@@ -117,6 +120,7 @@ fn new_row(module: &view::Module<'_>, ticks: u64) -> Module {
         assembly_id: module.assembly_id,
         name: short_name(path).to_owned(),
         pdb_path,
+        pdb_id: module.pdb_signature.filter(|id| !id.is_zero()),
         is_ready_to_run: module.is_ready_to_run(),
         is_dynamic: module.is_dynamic(),
         loaded_ticks: (module.change == ModuleChange::Load).then_some(ticks),
@@ -175,6 +179,7 @@ mod tests {
                 il_path: String::new(),
                 native_path: String::new(),
                 pdb_path: String::new(),
+                pdb_id: None,
                 is_ready_to_run: false,
                 is_dynamic: false,
                 loaded_ticks: Some(10 * at),

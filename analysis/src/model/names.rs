@@ -3,7 +3,9 @@
 use super::demangle::demangle;
 use super::method_name::MethodName;
 use super::mono_names::{is_of_mono, name_of_mono};
+use super::source_line::SourceLine;
 use super::type_name::{TypeName, arguments, rsplit_outside, type_parameters};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -122,6 +124,11 @@ pub struct Frame {
     /// Call for which the frame stands; `None` for most frames. The fields `text` and `method` end
     /// with the call: `Sockets.SocketPal.Send → native call`.
     pub call: Option<FrameCall>,
+    /// Source line, with which `text` ends: `Program.Main(string[]) Program.cs:33`. `None` unless
+    /// [`AnalysisOptions::lines`](crate::AnalysisOptions::lines) asks for lines, or if the line is not
+    /// known.
+    #[cfg_attr(feature = "serde", serde(flatten, skip_serializing_if = "Option::is_none"))]
+    pub line: Option<SourceLine>,
     /// Endpoint of a web application, such as `GET /cart`, of which the method is the handler;
     /// `None` if the method handles none, or several.
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -172,7 +179,8 @@ pub(crate) struct NameEnds {
     module: usize,
     /// End of the method's name in `text`; the arguments come after it.
     name: usize,
-    /// End of the arguments in `text`; the offset of a guess and the call come after them.
+    /// End of the arguments in `text`; the offset of a guess or the line, and the call come after
+    /// them.
     arguments: usize,
     /// End of the name in `method`; the call comes after it.
     method: usize,
@@ -384,6 +392,21 @@ impl Frame {
         frame.named([&shown, arguments], end, options.style, NameOrigin::Method)
     }
 
+    /// Adds the source line to the text.
+    pub(crate) fn at_line(self, line: SourceLine) -> Frame {
+        let text = format!("{} {}", self.text, line.text());
+        Frame { text, line: Some(line), ..self }
+    }
+
+    /// Returns the text without the source line.
+    pub fn without_line(&self) -> Cow<'_, str> {
+        match (&self.line, self.text.get(..self.ends.arguments)) {
+            (Some(_), Some(name)) if self.call.is_none() => Cow::Borrowed(name),
+            (Some(_), Some(name)) => Cow::Owned(format!("{name}{}", self.call_text())),
+            _ => Cow::Borrowed(&self.text),
+        }
+    }
+
     /// Marks the name as a guess, for an address that probably belongs to the method.
     ///
     /// Each offset gives a separate frame, so that readers can judge each guess: the larger the
@@ -505,6 +528,7 @@ impl Frame {
             kind,
             origin: NameOrigin::Address,
             call: None,
+            line: None,
             endpoint: None,
             is_handler: false,
             is_guessed: false,

@@ -7,6 +7,7 @@ use super::filter::Filter;
 use super::folding::{Folding, Path};
 use super::handle::{FrameHandle, ProcessHandle, StackHandle, ThreadHandle};
 use super::kept_frames::{FramesPlace, KeptFrames};
+use super::line_finder::{LineCoverage, LineFinder};
 use super::names::{Frame, FrameCall, NameOptions};
 use super::pattern::Pattern;
 use super::profile::Profile;
@@ -39,6 +40,7 @@ pub struct Resolved<'m> {
     states: Vec<ThreadState>,
     names: NameOptions,
     coverage: Coverage,
+    lines: Option<LineCoverage>,
     joins_recursion: bool,
     /// Pattern for the user's own code, if the user gave one.
     my_code: Option<Pattern>,
@@ -163,6 +165,7 @@ impl<'m> Resolved<'m> {
             states: filter.states.clone(),
             names: options,
             coverage,
+            lines: resolver.lines.map(LineFinder::into_coverage),
             joins_recursion: folding.is_recursion,
             my_code: folding.my_code.clone(),
         };
@@ -198,6 +201,7 @@ impl<'m> Resolved<'m> {
             states: Vec::new(),
             names: NameOptions::default(),
             coverage: Coverage::default(),
+            lines: None,
             joins_recursion: false,
             my_code: None,
         }
@@ -504,6 +508,11 @@ impl<'m> Resolved<'m> {
             return Some(WaitFor::Lock);
         }
         Some(by_stack.unwrap_or(WaitFor::Other))
+    }
+
+    /// Returns how many methods have source lines; `None` unless lines were asked for.
+    pub fn lines(&self) -> Option<&LineCoverage> {
+        self.lines.as_ref()
     }
 
     /// Returns how many frames have names, and how many have not.

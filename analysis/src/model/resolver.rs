@@ -12,11 +12,13 @@ use super::handle::{FrameHandle, MethodHandle, ProcessHandle, StackHandle, TextH
 use super::innermost::{Innermost, InnermostCall};
 use super::kept_frames::FramesPlace;
 use super::kernel::KernelOwners;
+use super::line_finder::{Line, LineFinder};
 use super::method_name::MethodName;
 use super::names::{Frame, FrameCall, FrameKind, NameOptions, RUNTIME_FRAMES, shorten};
 use super::native_images::NativeImage;
 use super::pattern::Pattern;
 use super::role::{Leaf, Passage, Role, WaitChain, is_idle_worker};
+use super::source_line::SourceLine;
 use super::stacks::call_address;
 #[cfg(feature = "symbols")]
 use super::symbol_file::readable;
@@ -86,7 +88,9 @@ pub(super) struct Resolver<'m, 'f> {
     /// Frames for addresses at which no code is known at any time. The third member says whether the
     /// address is the innermost one of its stack.
     unnamed: HashMap<(u32, u64, bool), FrameHandle>,
-    by_method: HashMap<(u32, u32), FrameHandle>,
+    by_method: HashMap<(u32, u32, Option<Line>), FrameHandle>,
+    /// Finds the lines of frames; `None` unless the user wants lines.
+    pub(super) lines: Option<LineFinder<'m>>,
     pub(super) coverage: Coverage,
     folder: Option<Folder<'f>>,
     kernel: OnceLock<KernelOwners>,
@@ -127,6 +131,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             by_address: HashMap::default(),
             unnamed: HashMap::default(),
             by_method: HashMap::default(),
+            lines: model.has_lines().then(|| LineFinder::new(model)),
             coverage: Coverage::default(),
             folder: Folder::new(folding),
             kernel: OnceLock::new(),
@@ -392,14 +397,16 @@ impl<'m, 'f> Resolver<'m, 'f> {
 
     fn find_in(
         &mut self,
-        row: &Process,
+        row: &'m Process,
         process: ProcessHandle,
         address: u64,
         ticks: u64,
     ) -> Option<FoundFrame> {
         if let Some((method, is_always)) = row.methods.find(address, ticks) {
+            let lines = self.lines.as_mut();
+            let line = lines.and_then(|it| it.find((process, row), method, address, ticks));
             return Some(FoundFrame {
-                frame: self.method_frame(row, process, method, ticks),
+                frame: self.method_frame((row, process), method, line, ticks),
                 is_always,
             });
         }
@@ -419,7 +426,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         // Guesses come after all names that are certain.
         if let Some((method, offset)) = row.methods.guess(address) {
             let frame = match offset {
-                0 => self.method_frame(row, process, method, ticks),
+                0 => self.method_frame((row, process), method, None, ticks),
                 _ => self.guess_frame(row, method, offset, ticks),
             };
             return Some(FoundFrame {
@@ -472,19 +479,20 @@ impl<'m, 'f> Resolver<'m, 'f> {
 
     fn method_frame(
         &mut self,
-        row: &Process,
-        process: ProcessHandle,
+        (row, process): (&Process, ProcessHandle),
         method: MethodHandle,
+        line: Option<Line>,
         ticks: u64,
     ) -> FrameHandle {
-        if let Some(known) = self.by_method.get(&(process.0, method.0)) {
+        if let Some(known) = self.by_method.get(&(process.0, method.0, line)) {
             return *known;
         }
         let Some(name) = self.name_of(row, method, ticks) else {
             return self.intern(Frame::address(0, FrameKind::Unknown), Role::NATIVE);
         };
-        let frame = self.managed(&name);
-        self.by_method.insert((process.0, method.0), frame);
+        let at = line.and_then(|line| self.lines.as_ref()?.source_line(line));
+        let frame = self.managed_at(&name, at);
+        self.by_method.insert((process.0, method.0, line), frame);
         frame
     }
 
@@ -528,7 +536,15 @@ impl<'m, 'f> Resolver<'m, 'f> {
     }
 
     fn managed(&mut self, name: &MethodName<'_>) -> FrameHandle {
-        let frame = self.intern(Frame::managed(name, self.options), Role::of_method(name));
+        self.managed_at(name, None)
+    }
+
+    fn managed_at(&mut self, name: &MethodName<'_>, line: Option<SourceLine>) -> FrameHandle {
+        let mut frame = Frame::managed(name, self.options);
+        if let Some(line) = line {
+            frame = frame.at_line(line);
+        }
+        let frame = self.intern(frame, Role::of_method(name));
         if let Some(folder) = &mut self.folder {
             folder.method(frame, name);
         }

@@ -8,7 +8,7 @@ use super::set::{Reports, Resolving};
 use crate::by_type::ByType;
 use crate::convert::Convert;
 use crate::driver::{Analysis, AnalysisError, AnalysisOptions, Observer};
-use crate::model::{Coverage, MarkChoice, Model, Moment, Profile};
+use crate::model::{Coverage, LineCoverage, MarkChoice, Model, Moment, Profile};
 use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
 
 /// Reads a trace for one or several [`Reports`]. Reports that share a pass share the model and the
@@ -61,6 +61,9 @@ pub struct Reported<O> {
     /// Numbers of the frames of the trace's stacks with and without names.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub coverage: Coverage,
+    /// Numbers of methods with source lines; `None` unless lines were asked for.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub lines: Option<LineCoverage>,
     /// Processes, threads and code of the trace.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub model: Model,
@@ -148,7 +151,7 @@ impl<R: Reports> ReportPass<R> {
         let no_samples = Profile::default();
         let mut resolving = Resolving::new(&finished, &no_samples);
         let output = reports.outputs(&mut resolving);
-        let coverage = resolving.coverage();
+        let (coverage, lines) = (resolving.coverage(), resolving.lines());
         let counts = inputs.into_iter().map(|input| resolving.count(input));
         let events = counts.fold(about, u64::saturating_add);
         let (outcome, refused_samples) = (finished.outcome, finished.profile.refused());
@@ -159,6 +162,7 @@ impl<R: Reports> ReportPass<R> {
             keywords,
             refused_samples,
             coverage,
+            lines,
             model: finished.model,
         }
     }

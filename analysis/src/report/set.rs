@@ -2,7 +2,9 @@
 
 use super::contract::{Report, ReportInput, SampleReport};
 use crate::driver::Finished;
-use crate::model::{Coverage, Model, Moment, Process, Profile, Resolved, ThreadState};
+use crate::model::{
+    Coverage, LineCoverage, Model, Moment, Process, Profile, Resolved, ThreadState,
+};
 use nettrace_parser::{Event, Outcome};
 
 /// Reports that share a pass: a single report, a tuple of up to twelve, or a list of one type.
@@ -60,6 +62,14 @@ impl<'m> Resolving<'m> {
         match self.resolved.iter().flatten().next() {
             Some(resolved) => resolved.coverage(),
             None => self.finished.coverage(),
+        }
+    }
+
+    /// Returns the numbers of methods with source lines, if lines were asked for.
+    pub(super) fn lines(&self) -> Option<LineCoverage> {
+        match self.resolved.iter().flatten().next() {
+            Some(resolved) => resolved.lines().cloned(),
+            None => self.finished.lines(),
         }
     }
 

@@ -7,7 +7,8 @@ use crate::document::percent;
 use crate::hash::{HashMap, HashSet};
 use crate::model::{
     Cells, CountedStates, Frame, FrameHandle, FrameKind, Kind, Profile, ProfileKey, Resolved,
-    SampleClock, ServedEndpoint, ThreadHandle, ThreadState, Totals, UNKNOWN_ENDPOINT, When,
+    SampleClock, ServedEndpoint, SourceLine, ThreadHandle, ThreadState, Totals, UNKNOWN_ENDPOINT,
+    When,
 };
 use crate::numbering::Numbering;
 use crate::sorted::SortFew;
@@ -217,6 +218,10 @@ pub struct MethodRow {
     /// `None` if the method handles none, or several.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub endpoint: Option<ServedEndpoint>,
+    /// Source line, with which the name ends; `None` unless
+    /// [`AnalysisOptions::lines`](crate::AnalysisOptions::lines) asks for lines, or if it is not known.
+    #[cfg_attr(feature = "serde", serde(flatten, skip_serializing_if = "Option::is_none"))]
+    pub line: Option<SourceLine>,
     /// Name of the handler of an endpoint that is not known.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) handler: Option<String>,
@@ -486,6 +491,7 @@ impl Table {
                 ),
                 module: group.module.clone(),
                 endpoint: group.endpoint.clone(),
+                line: group.line.clone(),
                 handler: group.handler.clone(),
                 is_guessed: group.is_guessed,
                 addresses,
@@ -530,6 +536,7 @@ struct RowGroup {
     name: String,
     module: String,
     endpoint: Option<ServedEndpoint>,
+    line: Option<SourceLine>,
     handler: Option<String>,
     /// Lowest and highest offset of the guessed names; `None` if the name is not guessed.
     offsets: Option<(u64, u64)>,
@@ -583,6 +590,7 @@ impl Groups {
                     name,
                     module: frame.module.clone(),
                     endpoint: ServedEndpoint::from_frame(frame).filter(|_| by == GroupBy::Method),
+                    line: frame.line.clone().filter(|_| by == GroupBy::Method),
                     handler: frame.handler_name().filter(|_| by == GroupBy::Method),
                     offsets: offset.map(|offset| (offset, offset)),
                     is_nameless,

@@ -9,6 +9,7 @@ mod coverage;
 pub(crate) mod findings;
 pub(crate) mod frames;
 mod heap;
+mod lines;
 mod locks;
 #[cfg(feature = "page")]
 pub(crate) mod page;

@@ -103,6 +103,12 @@ pub(crate) struct NameArgs {
     #[arg(long)]
     pub(crate) raw_names: bool,
 
+    /// Show the source line of each frame, so that rows are lines instead of methods. Lines
+    /// come from portable PDBs beside the modules, in them or in --symbols; a + marks the
+    /// first line of a method, where the trace does not tell more
+    #[arg(long)]
+    pub(crate) lines: bool,
+
     /// A file with names of code that the trace does not name, such as /tmp/perf-1234.map
     /// of process 1234
     #[arg(long, value_name = "FILE")]
@@ -110,7 +116,8 @@ pub(crate) struct NameArgs {
 
     /// A folder with the ELF files that were mapped into the traced process, or such a file:
     /// their symbols name native code (version 6), and programs that were compiled ahead of
-    /// time (NativeAOT: the program, its .dbg or its .pdb)
+    /// time (NativeAOT: the program, its .dbg or its .pdb). For --lines, a folder with
+    /// portable PDBs or modules, whatever their paths were
     #[arg(long, value_name = "DIR")]
     pub(crate) symbols: Vec<PathBuf>,
 }

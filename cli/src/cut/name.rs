@@ -14,13 +14,13 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.width() <= most {
         return text.to_owned();
     }
-    // What a method calls tells its row from the method's own row.
-    let call = FrameCall::ALL.map(FrameCall::text).into_iter().find(|call| text.ends_with(call));
-    if let Some(call) = call
-        && let Some(room) = most.checked_sub(call.width())
+    // Line and call tell a row from other rows of the method.
+    let (name, tail) = text.split_at(tail_at(text));
+    if !tail.is_empty()
+        && let Some(room) = most.checked_sub(tail.width())
         && room >= MIN_CALLER_COLUMNS
     {
-        return format!("{}{call}", cut_caller(&text[..text.len() - call.len()], room));
+        return format!("{}{tail}", cut_caller(name, room));
     }
     let without_arguments = match (text.find('('), text.ends_with(')')) {
         (Some(at), true) if at > 0 => format!("{}(…)", &text[..at]),
@@ -44,6 +44,22 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
             return cut_middle(least, most);
         };
         end = &end[dot + 1..];
+    }
+}
+
+/// Returns where the line of a method and its call begin: ` Program.cs:33 → native call`.
+fn tail_at(text: &str) -> usize {
+    let call = FrameCall::ALL.into_iter().find_map(|call| text.strip_suffix(call.text()));
+    let name = call.unwrap_or(text);
+    let is_line = |line: &str| {
+        let (file, number) = line.split_once(':').unwrap_or_default();
+        let number = number.strip_suffix('+').unwrap_or(number);
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        is_number && file.contains('.') && !file.contains(['/', '\\'])
+    };
+    match name.rsplit_once(' ') {
+        Some((before, line)) if is_line(line) => before.len(),
+        _ => name.len(),
     }
 }
 
@@ -140,6 +156,17 @@ mod tests {
         assert_eq!(cut(name, 10), "B.C…fgh(…)");
         assert_eq!(cut("abcdefghij", 7), "ab…ghij");
         assert_eq!(cut("a!N.List<N.T>..ctor()", 19), "…List<N.T>..ctor(…)");
+    }
+
+    #[test]
+    fn a_method_loses_its_arguments_before_its_name_and_keeps_its_line() {
+        let name = "a!N.B.Cdefgh(int,string) File.cs:33+";
+        assert_eq!(cut(name, 27), "a!N.B.Cdefgh File.cs:33+");
+        assert_eq!(cut(name, 23), "…N.B.Cdefgh File.cs:33+");
+        assert_eq!(cut(name, 20), "…Cdefgh File.cs:33+");
+        let calling = format!("{name} → native call");
+        assert_eq!(cut(&calling, 37), "…N.B.Cdefgh File.cs:33+ → native call");
+        assert_eq!(cut("GET http://localhost:5000", 12), "GET…ost:5000");
     }
 
     #[test]

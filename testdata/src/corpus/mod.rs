@@ -215,12 +215,17 @@ pub fn web_truth(name: &str) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the decompressed content of a file in the folder `known` below `NETTRACE_SHARED`.
+/// Returns the content of a file in the folder `known`, or the decompressed content of one in the
+/// folder of that name below `NETTRACE_SHARED`.
 ///
 /// # Panics
 /// If there is no such file.
 pub fn known_file(name: &str) -> Vec<u8> {
-    decompressed(&shared().join("known").join(name))
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("known").join(name);
+    match fs::read(own) {
+        Ok(bytes) => bytes,
+        Err(_) => decompressed(&shared().join("known").join(name)),
+    }
 }
 
 /// Returns the traces that were recorded while dotnet-counters watched the process, sorted by name,

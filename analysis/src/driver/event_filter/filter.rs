@@ -76,6 +76,8 @@ pub(crate) struct WantedEvents {
     pub(crate) kinds: Vec<Kind>,
     /// Events that are samples of [`Kind::Event`].
     pub(crate) events: Vec<EventSelector>,
+    /// Whether source lines are wanted.
+    pub(crate) lines: bool,
 }
 
 impl WantedEvents {
@@ -87,6 +89,7 @@ impl WantedEvents {
             KnownProvider::Rundown if is_method && !is_selected => FilterRole::Lists,
             KnownProvider::Rundown | KnownProvider::Runtime if is_method => FilterRole::Changes,
             _ if is_selected || Model::learns_from(event) => FilterRole::Deferred,
+            _ if self.lines && Model::reports_lines(event) => FilterRole::Deferred,
             _ => match SampleSource::for_event(event, &self.kinds) {
                 Some(SampleSource::Sampler) => FilterRole::Sample,
                 Some(SampleSource::Processor) => FilterRole::OnCpuSample,

@@ -16,6 +16,7 @@ use crate::printable::PrintableText;
 use named_file::{NamedFile, fault};
 use nettrace_analysis::convert::{ConvertError, ConvertOptions, FORMATS, Format};
 use nettrace_analysis::fact::SeenFact;
+use nettrace_analysis::model::LineCoverage;
 use nettrace_analysis::{Analysis, AnalysisError, AnalysisOptions, Kind};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -105,7 +106,8 @@ pub(super) fn write(
     written(&targets, context);
     let advice = finished.coverage().advice(ended.is_complete);
     let advice = advice.map(|advice| format!("{file}: {}", advice.text()));
-    for message in unused.into_iter().chain(advice) {
+    let lines = finished.lines().iter().flat_map(LineCoverage::advice).collect::<Vec<_>>();
+    for message in unused.into_iter().chain(lines).chain(advice) {
         context.messages.warning(&message);
     }
     if finished.has_untold_samples() {

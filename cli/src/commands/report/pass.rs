@@ -11,7 +11,7 @@ use crate::input::Ended;
 use crate::{recommended, table};
 use clap::Args;
 use nettrace_analysis::AnalysisOptions;
-use nettrace_analysis::model::NamesAdvice;
+use nettrace_analysis::model::{LineCoverage, NamesAdvice};
 use nettrace_analysis::report::{Recording, Report, ReportInput, ReportPass, SeenKeywords};
 use nettrace_export::units::counted;
 use nettrace_parser::Event;
@@ -135,8 +135,9 @@ where
         })?,
         None => trace.read(|events| pass.read(events))?,
     }
-    let unused = asked.counted.add_names(pass.model_mut())?;
+    let mut unused = asked.counted.add_names(pass.model_mut())?;
     let mut reported = pass.finish();
+    unused.extend(reported.lines.iter().flat_map(LineCoverage::advice));
     let ended = trace.ended();
     let says_losses = (steps.complete)(&mut reported.output, &ended, asked.input, context);
     context.progress.end();

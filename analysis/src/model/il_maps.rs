@@ -1,0 +1,127 @@
+//! Maps from the native code of methods to their IL, which tell the line of an address.
+//!
+//! | bytes of runtime event 190 and rundown events 149, 150 | what |
+//! |---|---|
+//! | 0 | id of the method |
+//! | 8 | version of the code: the ReJIT id of its method events |
+//! | 16 | part of the method |
+//! | 17 | number of entries, of 2 bytes |
+//! | 19 | IL offset of each entry, of 4 bytes, then the offset in the native code of each |
+//!
+//! Entries are not sorted. A method has one map for each version of its code; the rundown at the end
+//! of a session repeats them.
+
+use crate::hash::HashMap;
+use nettrace_parser::internal::take_first;
+
+/// First of the IL offsets that stand for no IL: prologs, epilogs and code without a place.
+const FIRST_SPECIAL: u32 = 0xffff_fff0;
+
+/// A place in native code, and the IL from which the code after it was compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct IlPlace {
+    native_offset: u32,
+    il_offset: u32,
+}
+
+/// The map of a version of a method's code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IlMap {
+    /// Time of the report, in ticks.
+    since: u64,
+    places: Box<[IlPlace]>,
+}
+
+impl IlMap {
+    /// Returns the IL offset of the code at an offset. The prolog belongs to the first IL, and an
+    /// epilog to the IL before it.
+    pub(crate) fn il_offset(&self, native_offset: u64) -> u32 {
+        let before = self.places.iter().filter(|place| {
+            u64::from(place.native_offset) <= native_offset && place.il_offset < FIRST_SPECIAL
+        });
+        before.max().map_or(0, |place| place.il_offset)
+    }
+}
+
+/// The maps of a process.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct IlMaps {
+    /// Maps by the method's id and the version of its code, in the order of their reports. There is
+    /// more than one only if the id was reused.
+    of_code: HashMap<(u64, u64), Vec<IlMap>>,
+}
+
+impl IlMaps {
+    /// Takes the payload of an event. Returns `None` if it is cut off.
+    pub(crate) fn learn(&mut self, payload: &[u8], ticks: u64) -> Option<()> {
+        let mut bytes = payload;
+        let (method_id, version): (u64, u64) = (take_first(&mut bytes)?, take_first(&mut bytes)?);
+        let _part: u8 = take_first(&mut bytes)?;
+        let count: u16 = take_first(&mut bytes)?;
+        let size = usize::from(count).checked_mul(4)?;
+        let (il, native) = (bytes.get(..size)?, bytes.get(size..size.checked_mul(2)?)?);
+        let place = |(mut il, mut native): (&[u8], &[u8])| {
+            Some(IlPlace {
+                native_offset: take_first(&mut native)?,
+                il_offset: take_first(&mut il)?,
+            })
+        };
+        let places: Box<[IlPlace]> =
+            il.chunks_exact(4).zip(native.chunks_exact(4)).filter_map(place).collect();
+        let known = self.of_code.entry((method_id, version)).or_default();
+        if known.last().is_none_or(|last| last.places != places) {
+            known.push(IlMap { since: ticks, places });
+        }
+        Some(())
+    }
+
+    /// Returns the map of a version of a method's code at a time, or else the first one.
+    pub(crate) fn find(&self, method_id: u64, version: u64, ticks: u64) -> Option<&IlMap> {
+        let maps = self.of_code.get(&(method_id, version))?;
+        maps.iter().rev().find(|map| map.since <= ticks).or(maps.first())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn payload(method_id: u64, version: u64, il: &[u32], native: &[u32]) -> Vec<u8> {
+        let mut bytes = [method_id.to_le_bytes(), version.to_le_bytes()].concat();
+        bytes.push(0);
+        bytes.extend((il.len() as u16).to_le_bytes());
+        bytes.extend(il.iter().chain(native).flat_map(|number| number.to_le_bytes()));
+        bytes
+    }
+
+    #[test]
+    fn code_belongs_to_the_nearest_il_before_it() {
+        let mut maps = IlMaps::default();
+        let event =
+            payload(7, 1, &[20, u32::MAX - 1, 3, u32::MAX - 2, u32::MAX], &[40, 0, 8, 60, 9]);
+        maps.learn(&event, 5).unwrap();
+        let map = maps.find(7, 1, 0).unwrap();
+        let found = [0, 7, 8, 39, 40, 100].map(|offset| map.il_offset(offset));
+        assert_eq!(found, [0, 0, 3, 3, 20, 20]);
+        assert_eq!((maps.find(7, 0, 9), maps.find(8, 1, 9)), (None, None));
+    }
+
+    #[test]
+    fn a_map_that_is_reported_again_is_kept_once_and_a_reused_id_means_the_one_of_the_time() {
+        let mut maps = IlMaps::default();
+        for (ticks, il) in [(10, 1), (20, 1), (30, 2)] {
+            maps.learn(&payload(7, 0, &[il], &[0]), ticks).unwrap();
+        }
+        let at = |ticks| maps.find(7, 0, ticks).unwrap().il_offset(0);
+        assert_eq!([0, 10, 29, 30].map(at), [1, 1, 1, 2]);
+        assert_eq!(maps.of_code[&(7, 0)].len(), 2);
+    }
+
+    #[test]
+    fn a_map_that_is_cut_off_is_not_used() {
+        let event = payload(7, 0, &[1, 2], &[3, 4]);
+        for length in 0..event.len() {
+            assert_eq!(IlMaps::default().learn(&event[..length], 0), None, "{length}");
+        }
+    }
+}

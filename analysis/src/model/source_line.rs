@@ -1,0 +1,43 @@
+//! Lines of source files.
+
+use std::sync::Arc;
+
+/// Line of a source file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct SourceLine {
+    /// Path of the file that the compiler had.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_text"))]
+    pub file: Arc<str>,
+    /// Line, counted from 1.
+    pub line: u32,
+    /// Whether the line is the first one of the method, because the trace does not tell which of
+    /// the method's lines it is: precompiled code has no map to its IL.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "first_line", skip_serializing_if = "crate::document::is_false")
+    )]
+    pub is_first: bool,
+}
+
+impl SourceLine {
+    /// Returns the line as frames show it: `Program.cs:33`, or `Program.cs:31+` for the first line
+    /// of a method.
+    pub(crate) fn text(&self) -> String {
+        let file = self.file.rsplit(['/', '\\']).next().unwrap_or(&self.file);
+        format!("{file}:{}{}", self.line, if self.is_first { "+" } else { "" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_shown_with_the_name_of_its_file() {
+        let line = |file: &str, line, is_first| SourceLine { file: file.into(), line, is_first };
+        assert_eq!(line("/src/a b/Program.cs", 33, false).text(), "Program.cs:33");
+        assert_eq!(line("C:\\src\\Program.cs", 7, true).text(), "Program.cs:7+");
+    }
+}
