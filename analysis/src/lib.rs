@@ -36,7 +36,7 @@ pub mod report;
 mod sorted;
 mod words;
 
-pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished};
+pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished, build_index};
 pub use model::{
     CountedStates, CutStacks, EventSelector, Filter, Folding, Frame, FrameCall, FrameGroup,
     FrameKind, FrameNames, Kind, Mode, Model, NameOptions, NameOrigin, NameStyle, NamesSoFar,

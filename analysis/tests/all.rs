@@ -40,6 +40,7 @@ mod names_so_far;
 mod other_programs;
 mod outcome;
 mod pool;
+mod ranges;
 mod report_pass;
 mod request_parts;
 mod request_spans;

@@ -7,6 +7,7 @@ mod event_filter;
 mod observer;
 mod options;
 mod outputs;
+mod range;
 mod reading;
 mod sample_source;
 
@@ -14,3 +15,4 @@ pub use analysis::{Analysis, Finished};
 pub use error::AnalysisError;
 pub(crate) use observer::Observer;
 pub use options::AnalysisOptions;
+pub use range::build_index;

@@ -39,6 +39,7 @@ mod mono_names;
 mod names;
 mod names_so_far;
 mod native_images;
+mod new_names;
 mod overlaps;
 mod path_forms;
 mod pattern;
@@ -111,6 +112,7 @@ pub use names::{Frame, FrameCall, FrameKind, NameOptions, NameOrigin, NameStyle}
 pub(crate) use names::{short, shorten};
 pub use names_so_far::NamesSoFar;
 use native_images::NativeImages;
+pub(crate) use new_names::NewNames;
 pub use pattern::Pattern;
 pub use pdb_file::{PdbError, PdbFile, WantedPdb};
 pub use perf_map::perf_map;
@@ -342,6 +344,15 @@ impl Model {
         let process = self.last_process.filter(|(id, _)| *id == event.process_id());
         let row = process.and_then(|(_, process)| self.processes.get_mut(process.index()));
         row.is_some_and(|row| row.methods.knows(event, &self.texts))
+    }
+
+    /// Returns whether an event of the provider `Universal.System` says again what is known of a
+    /// process's code; `None` for other events.
+    fn knows_universal(&self, process: ProcessHandle, event: &Event<'_>) -> Option<bool> {
+        let is_code =
+            event.known_provider() == KnownProvider::UniversalSystem && matches!(event.id(), 3 | 4);
+        let row = self.processes.get(process.index()).filter(|_| is_code)?;
+        Some(row.mappings.knows(event, &self.texts).unwrap_or(false))
     }
 
     #[inline]
