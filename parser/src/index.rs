@@ -7,9 +7,10 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::frame::BlockKind;
 use crate::loss::{FoundLoss, Losses};
-use crate::order::{Candidate, FilteredEvents, PendingFilter};
-use crate::reader::{FoundBlock, Reader};
+use crate::order::{Candidate, FilteredEvents, PendingFilter, Watermark};
+use crate::reader::{FoundBlock, Need, Reader};
 use crate::source::Source;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::RangeInclusive;
 
 /// Number of bytes at the beginning of a stream by which an index recognises it. They have the
@@ -26,11 +27,25 @@ pub trait Definitions {
     /// Returns whether an event may define something. Called for each event, in file order.
     fn may_define(&mut self, event: &Event<'_>) -> bool;
 
-    /// Returns whether an event defines something that no earlier event defined. Called for the
-    /// events that may define something, in time order. By default, all of them do.
-    fn defines(&mut self, _event: &Event<'_>) -> bool {
-        true
+    /// Returns what an event defines. Called for the events that may define something, in time
+    /// order. By default, all of them define something else.
+    fn defines(&mut self, _event: &Event<'_>) -> Definition {
+        Definition::Other
     }
+}
+
+/// What an event defines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Definition {
+    /// What earlier events have defined. The event is read with the range that it lies in.
+    Known,
+    /// Something new, unless all definitions between two sequence points are those that came last,
+    /// in the same order, as some recorders write them with each block. Repeated definitions must
+    /// mean the same as one. They are read with the range that they lie in.
+    New,
+    /// Something else than each other event.
+    Other,
 }
 
 impl<F: FnMut(&Event<'_>) -> bool> Definitions for F {
@@ -89,6 +104,8 @@ pub struct Index {
 enum NeededFor {
     /// For the range of its times.
     Times,
+    /// For the range of its times, and for other events up to the next sequence point.
+    Part,
     /// For every range.
     Always,
     /// For the events up to the next sequence point: stacks and labels.
@@ -111,8 +128,10 @@ struct IndexedBlock {
 impl IndexedBlock {
     fn new(found: &FoundBlock) -> IndexedBlock {
         let used = match found.kind {
-            BlockKind::Event if !found.is_needed => NeededFor::Times,
-            BlockKind::Stack | BlockKind::LabelList if !found.is_needed => NeededFor::Events,
+            _ if found.need == Need::All => NeededFor::Always,
+            BlockKind::Event if found.need == Need::Part => NeededFor::Part,
+            BlockKind::Event => NeededFor::Times,
+            BlockKind::Stack | BlockKind::LabelList => NeededFor::Events,
             BlockKind::SequencePoint => NeededFor::Point,
             _ => NeededFor::Always,
         };
@@ -138,15 +157,22 @@ impl Index {
         reader.state_mut().list_blocks();
         let mut events = reader.time_ordered();
         let mut filter = MayDefine(definitions);
-        let mut defining = Vec::new();
-        while events.advance(&mut filter)?.is_some() {
-            while let Some(event) = events.ready() {
-                if filter.0.defines(&event) {
-                    defining.push(event.payload_offset());
+        let mut part = DefinedPart::default();
+        while let Some(complete) = events.advance(&mut filter)? {
+            loop {
+                let event = events.ready();
+                let is_over = event.is_none();
+                if let Some(event) = event {
+                    let definition = filter.0.defines(&event);
+                    part.add(&event, definition);
                 }
-            }
-            for offset in defining.drain(..) {
-                events.reader_mut().state_mut().need_block_at(offset);
+                if is_over && complete == Watermark::All || part.is_full() {
+                    let state = events.reader_mut().state_mut();
+                    part.end(|offset, need| state.need_block_at(offset, need));
+                }
+                if is_over {
+                    break;
+                }
             }
         }
         let reader = events.reader_mut();
@@ -212,7 +238,7 @@ impl Index {
         for part in self.blocks.split_inclusive(|block| block.used == NeededFor::Point) {
             let next = at.saturating_add(part.len());
             let is_used = |block: &IndexedBlock| match block.used {
-                NeededFor::Times => meets(block.first, block.last),
+                NeededFor::Times | NeededFor::Part => meets(block.first, block.last),
                 NeededFor::Always => block.has_events(),
                 NeededFor::Events | NeededFor::Point => false,
             };
@@ -221,7 +247,7 @@ impl Index {
             for (block, end) in part.iter().zip(ends) {
                 let is_skipped = match block.used {
                     NeededFor::Times => !is_used(block),
-                    NeededFor::Events => !has_events,
+                    NeededFor::Events | NeededFor::Part => !has_events,
                     NeededFor::Always | NeededFor::Point => false,
                 };
                 if is_skipped {
@@ -277,6 +303,52 @@ fn stamp(source: &mut impl Source) -> Result<(u64, [u8; 20]), Error> {
     let bytes = if source.start() == 0 { source.bytes() } else { &[] };
     let beginning = bytes.get(..STAMPED_BYTES).unwrap_or(bytes);
     Ok((length, sha1_smol::Sha1::from(beginning).digest().bytes()))
+}
+
+/// Maximum number of definitions that are compared with those before.
+const MAX_COMPARED: usize = 1 << 16;
+
+/// Definitions since the last sequence point, or as many as are compared.
+#[derive(Default)]
+struct DefinedPart {
+    /// Offset of each.
+    definitions: Vec<(u64, Definition)>,
+    hasher: DefaultHasher,
+    /// Hash of the last definitions before this part.
+    before: Option<u64>,
+}
+
+impl DefinedPart {
+    fn add(&mut self, event: &Event<'_>, definition: Definition) {
+        self.definitions.push((event.payload_offset(), definition));
+        if definition == Definition::Other {
+            return;
+        }
+        let metadata = event.metadata();
+        let names = metadata.map(|metadata| (&*metadata.provider, metadata.event_id));
+        (names, event.version(), event.process_id(), event.payload()).hash(&mut self.hasher);
+    }
+
+    fn is_full(&self) -> bool {
+        self.definitions.len() >= MAX_COMPARED
+    }
+
+    /// Ends the part, and passes on what needs its definitions.
+    fn end(&mut self, mut needs: impl FnMut(u64, Need)) {
+        if self.definitions.is_empty() {
+            return;
+        }
+        let hash = std::mem::take(&mut self.hasher).finish();
+        let is_again = self.before.replace(hash) == Some(hash);
+        for (offset, definition) in self.definitions.drain(..) {
+            let need = match definition {
+                Definition::Known => Need::Part,
+                Definition::New if is_again => Need::Part,
+                Definition::New | Definition::Other => Need::All,
+            };
+            needs(offset, need);
+        }
+    }
 }
 
 /// Defers the events that may define something, so that they come in time order.

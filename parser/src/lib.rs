@@ -63,7 +63,7 @@ pub use error::{Error, Fault, Foreign};
 pub use event::Event;
 pub use feed::Feed;
 pub use frame::BlockKind;
-pub use index::{Definitions, Index};
+pub use index::{Definition, Definitions, Index};
 pub use limits::Limits;
 pub use loss::Losses;
 #[cfg(feature = "mmap")]
@@ -75,7 +75,7 @@ pub use outcome::Outcome;
 pub use owned_event::OwnedEvent;
 pub use payload::{
     Array, DateTime, Decimal, Elements, FieldError, FieldValue, Fields, FromValue, Object,
-    PayloadFault, Utf8, Utf16, Value, ValueName, VisitValues,
+     PayloadFault, Utf8, Utf16, Value, ValueName, VisitValues,
 };
 #[cfg(any(unix, windows))]
 pub use positioned::PositionedFile;

@@ -2,7 +2,7 @@
 
 use crate::snapshot::Seen;
 use nettrace_parser::{
-    Buffered, Definitions, Error, Event, Index, Outcome, PositionedFile, Reader, Whole,
+    Buffered, Definition, Definitions, Error, Event, Index, Outcome, PositionedFile, Reader, Whole,
 };
 use nettrace_testdata::synth::{
     Blob, Damage, EventBlock, SequencePoint, Session, Stack, StackBlock, Stream, Trace, Version,
@@ -229,8 +229,11 @@ fn blocks_with_definitions_are_read_whatever_the_range_is() {
         fn may_define(&mut self, _: &Event<'_>) -> bool {
             true
         }
-        fn defines(&mut self, event: &Event<'_>) -> bool {
-            event.timestamp_ticks() <= self.0
+        fn defines(&mut self, event: &Event<'_>) -> Definition {
+            match event.timestamp_ticks() <= self.0 {
+                true => Definition::Other,
+                false => Definition::Known,
+            }
         }
     }
     let bytes = stream(Version::V4, None, 0).bytes;
@@ -242,6 +245,44 @@ fn blocks_with_definitions_are_read_whatever_the_range_is() {
     let mut each = |event: &Event<'_>| event.timestamp_ticks().is_multiple_of(50);
     let index = Index::build(source(), &mut each).unwrap();
     assert_eq!(assert_equal(&bytes, &index, 10..=10, Seen::from_event), 5);
+}
+
+#[test]
+fn definitions_that_are_repeated_in_each_part_are_read_once_and_in_the_range() {
+    let mut stream = one_type(Version::V4);
+    for number in 1..=20u32 {
+        // Each part defines the same, except for the tenth.
+        let payload = vec![u8::from(number == 10); 100];
+        let blob = |number, ticks, payload| Blob {
+            metadata_id: 1,
+            sequence_number: number,
+            ticks,
+            payload,
+            ..Blob::default()
+        };
+        let ticks = u64::from(number) * 10;
+        stream.event_block(&EventBlock::new([blob(2 * number - 1, ticks, payload)]));
+        stream.event_block(&EventBlock::new([blob(2 * number, ticks + 5, Vec::new())]));
+        let threads = vec![(0, 2 * number)];
+        let ticks = ticks + 5;
+        stream.sequence_point(&SequencePoint { ticks, threads, ..SequencePoint::default() });
+    }
+    stream.end();
+    struct WithPayload;
+    impl Definitions for WithPayload {
+        fn may_define(&mut self, event: &Event<'_>) -> bool {
+            !event.payload().is_empty()
+        }
+        fn defines(&mut self, _: &Event<'_>) -> Definition {
+            Definition::New
+        }
+    }
+    let index = Index::build(Whole::new(&stream.bytes[..]), &mut WithPayload).unwrap();
+    // The first part, and the tenth and eleventh, in which something else follows.
+    for (ticks, expected) in [(0..=0, 3), (155..=155, 5), (15..=15, 4), (150..=165, 7)] {
+        let read = assert_equal(&stream.bytes, &index, ticks.clone(), Seen::from_event);
+        assert_eq!(read, expected, "{ticks:?}");
+    }
 }
 
 #[test]

@@ -38,6 +38,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Item<'static>,
             Label<'static>,
             Labels<'static>,
+            Definition,
             Index,
             Limits,
             Losses,

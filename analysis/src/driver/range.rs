@@ -2,7 +2,7 @@
 
 use super::sample_source::SampleSource;
 use crate::model::{Filter, Kind, Model, NewNames};
-use nettrace_parser::{Definitions, Error, Event, Index, Reader, Source};
+use nettrace_parser::{Definition, Definitions, Error, Event, Index, Reader, Source};
 
 /// Number of CPU samples at the beginning of a trace of which the sampler's period is measured, with
 /// room for threads that have only one.
@@ -82,11 +82,11 @@ impl Definitions for Needed {
         Model::learns_from(event) || self.samples < PERIOD_SAMPLES && Needed::is_sample(event)
     }
 
-    fn defines(&mut self, event: &Event<'_>) -> bool {
+    fn defines(&mut self, event: &Event<'_>) -> Definition {
         if Needed::is_sample(event) {
             self.samples = self.samples.saturating_add(1);
-            return true;
+            return Definition::Other;
         }
-        self.names.is_new(event)
+        if self.names.is_new(event) { Definition::New } else { Definition::Known }
     }
 }

@@ -346,15 +346,6 @@ impl Model {
         row.is_some_and(|row| row.methods.knows(event, &self.texts))
     }
 
-    /// Returns whether an event of the provider `Universal.System` says again what is known of a
-    /// process's code; `None` for other events.
-    fn knows_universal(&self, process: ProcessHandle, event: &Event<'_>) -> Option<bool> {
-        let is_code =
-            event.known_provider() == KnownProvider::UniversalSystem && matches!(event.id(), 3 | 4);
-        let row = self.processes.get(process.index()).filter(|_| is_code)?;
-        Some(row.mappings.knows(event, &self.texts).unwrap_or(false))
-    }
-
     #[inline]
     fn process_of(&mut self, event: &Event<'_>) -> ProcessHandle {
         let id = event.process_id();

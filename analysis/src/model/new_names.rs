@@ -18,15 +18,13 @@ pub(crate) struct NewNames {
 }
 
 /// What an event is about. Code is known by its addresses, everything else by the first bytes of the
-/// payload, where most events have the id.
+/// payload, where events have the id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Topic {
     /// A list of all methods, which means that methods in no list do not exist.
     List,
     /// A module, an assembly, or another thing of the runtime: number of the [`About`].
     Runtime(u8),
-    /// A thing of another provider: id of the event.
-    Other(u32),
 }
 
 impl NewNames {
@@ -48,13 +46,8 @@ impl NewNames {
                 true
             }
             Some(about) => self.is_other((process, Topic::Runtime(about as u8), begin), event),
-            None => match self.model.knows_universal(process, event) {
-                Some(is_known) => {
-                    self.model.learn(event);
-                    !is_known
-                }
-                None => self.is_other((process, Topic::Other(event.id()), begin), event),
-            },
+            // Names of code at addresses that may overlap. A recorder repeats all of them.
+            None => true,
         }
     }
 

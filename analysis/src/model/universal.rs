@@ -46,34 +46,28 @@ pub(crate) const KERNEL_START: u64 = 1 << 63;
 impl Mappings {
     /// Takes an event `ProcessMapping`.
     pub(crate) fn learn_mapping(&mut self, event: &Event<'_>) -> Option<()> {
-        let mapping = mapping_of(event)?;
+        let fields = &mut event.fields();
+        let mut number = |name| fields.find(name)?.value.ok()?.as_u64();
+        let (start, end) = (number("StartAddress")?, number("EndAddress")?);
+        let file_offset = number("FileOffset")?;
+        let path = text(fields.find("FileName")?.value.ok()?);
+        let metadata_id =
+            fields.find("MetadataId").and_then(|field| field.value.ok()?.as_u64()).unwrap_or(0);
+        let last = if end == u64::MAX { end } else { end.checked_sub(1)? };
+        let size = last.checked_sub(start)?.saturating_add(1);
         let row = u32::try_from(self.rows.len()).ok()?;
-        let size = mapping.last.checked_sub(mapping.start)?.saturating_add(1);
-        self.ranges.add(ReportedRange::Begins, mapping.start, size, mapping.since_ticks, row);
-        self.rows.push(mapping);
+        let ticks = event.timestamp_ticks();
+        self.ranges.add(ReportedRange::Begins, start, size, ticks, row);
+        self.rows.push(Mapping {
+            start,
+            last,
+            file_offset,
+            name: short_name(&path).to_owned(),
+            path,
+            metadata_id,
+            since_ticks: ticks,
+        });
         Some(())
-    }
-
-    /// Returns whether an event says again what is known: the same mapping or symbol is the newest
-    /// at its address, and nothing has replaced it. `None` if the event is about neither.
-    pub(crate) fn knows(&self, event: &Event<'_>, texts: &Texts) -> Option<bool> {
-        match event.id() {
-            3 => {
-                let mapping = mapping_of(event)?;
-                let known = self.ranges.at_start(mapping.start)?;
-                let is_newest = known.to == u64::MAX && known.last == mapping.last;
-                let row = self.rows.get(known.value as usize)?;
-                let is_same = Mapping { since_ticks: row.since_ticks, ..mapping } == *row;
-                Some(is_newest && is_same)
-            }
-            4 => {
-                let (start, last, name) = symbol_of(event)?;
-                let known = self.symbols.at_start(start)?;
-                let is_newest = known.to == u64::MAX && known.last == last;
-                Some(is_newest && texts.get(known.value) == name)
-            }
-            _ => None,
-        }
     }
 
     /// Takes an event `ProcessMappingMetadata`, which describes a file in JSON.
@@ -94,8 +88,10 @@ impl Mappings {
 
     /// Takes an event `ProcessSymbol`.
     pub(crate) fn learn_symbol(&mut self, event: &Event<'_>, texts: &mut Texts) -> Option<()> {
-        let (start, last, name) = symbol_of(event)?;
-        let name = texts.intern(&name);
+        let fields = &mut event.fields();
+        let mut number = |name| fields.find(name)?.value.ok()?.as_u64();
+        let (start, last) = (number("StartAddress")?, number("EndAddress")?);
+        let name = texts.intern(&text(fields.find("Name")?.value.ok()?));
         self.add_symbol(start, last, event.timestamp_ticks(), name)
     }
 
@@ -145,28 +141,6 @@ impl Mappings {
     pub(crate) fn rows(&self) -> &[Mapping] {
         &self.rows
     }
-}
-
-/// Reads an event `ProcessMapping`.
-fn mapping_of(event: &Event<'_>) -> Option<Mapping> {
-    let fields = &mut event.fields();
-    let mut number = |name| fields.find(name)?.value.ok()?.as_u64();
-    let (start, end) = (number("StartAddress")?, number("EndAddress")?);
-    let file_offset = number("FileOffset")?;
-    let path = text(fields.find("FileName")?.value.ok()?);
-    let metadata_id =
-        fields.find("MetadataId").and_then(|field| field.value.ok()?.as_u64()).unwrap_or(0);
-    let last = if end == u64::MAX { end } else { end.checked_sub(1)? };
-    let (name, since_ticks) = (short_name(&path).to_owned(), event.timestamp_ticks());
-    Some(Mapping { start, last, file_offset, path, name, metadata_id, since_ticks })
-}
-
-/// Reads the first and the last address and the name of an event `ProcessSymbol`.
-fn symbol_of(event: &Event<'_>) -> Option<(u64, u64, String)> {
-    let fields = &mut event.fields();
-    let mut number = |name| fields.find(name)?.value.ok()?.as_u64();
-    let (start, last) = (number("StartAddress")?, number("EndAddress")?);
-    Some((start, last, text(fields.find("Name")?.value.ok()?)))
 }
 
 pub(crate) fn text(value: Value<'_>) -> String {

@@ -39,7 +39,7 @@ mod visit;
 mod steps;
 
 pub use events::Item;
-pub(crate) use found::FoundBlock;
+pub(crate) use found::{FoundBlock, Need};
 pub use machine::Reader;
 pub(crate) use phase::Step;
 pub(crate) use run::{BlobForm, RunEnd, Take};

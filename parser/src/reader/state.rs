@@ -1,6 +1,6 @@
 //! Holds the state of a reader, except for its source and its position.
 
-use super::found::FoundBlock;
+use super::found::{FoundBlock, Need};
 use crate::block::trace::{self, Trace};
 use crate::context::Context;
 use crate::cursor::Cursor;
@@ -169,13 +169,14 @@ impl State {
         if let Some(before) = found.last_mut() {
             before.losses.extend(losses);
         }
-        found.push(FoundBlock::new(frame.kind, frame.start, end < frame.body_end()));
+        let need = if end < frame.body_end() { Need::All } else { Need::Nothing };
+        found.push(FoundBlock::new(frame.kind, frame.start, need));
     }
 
     /// Notes that other blocks need the current one, which defines event types (version 3).
     pub(super) fn list_needed(&mut self) {
         if let Some(block) = self.found.as_mut().and_then(|found| found.last_mut()) {
-            block.is_needed = true;
+            block.need = Need::All;
         }
     }
 
@@ -192,12 +193,12 @@ impl State {
         }
     }
 
-    /// Notes that the block with the event whose payload is at `offset` is needed for other blocks.
-    pub(crate) fn need_block_at(&mut self, offset: u64) {
+    /// Notes what needs the block with the event whose payload is at `offset`.
+    pub(crate) fn need_block_at(&mut self, offset: u64, need: Need) {
         let found = self.found.as_deref_mut().unwrap_or_default();
         let after = found.partition_point(|block| block.start <= offset);
         if let Some(block) = after.checked_sub(1).and_then(|place| found.get_mut(place)) {
-            block.is_needed = true;
+            block.need = block.need.max(need);
         }
     }
 
