@@ -120,6 +120,36 @@ impl<'a> Blob<'a> {
     }
 }
 
+/// [`Blob`] that can be kept after its block.
+///
+/// ```
+/// use nettrace_parser::raw::{Blob, OwnedBlob};
+///
+/// fn keep(blobs: &[Blob<'_>]) -> Vec<OwnedBlob> {
+///     blobs.iter().map(|blob| blob.into_owned()).collect()
+/// }
+/// # assert!(keep(&[]).is_empty());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnedBlob {
+    header: BlobHeader,
+    bytes: Box<[u8]>,
+}
+
+impl Blob<'_> {
+    /// Copies the blob, so that it can be kept or sent to another thread.
+    pub fn into_owned(self) -> OwnedBlob {
+        OwnedBlob { header: self.header, bytes: self.bytes.into() }
+    }
+}
+
+impl OwnedBlob {
+    /// Returns the blob as it was read.
+    pub fn as_blob(&self) -> Blob<'_> {
+        Blob { header: self.header, bytes: &self.bytes }
+    }
+}
+
 /// Reads a blob in any encoding ([FORMAT.md 5](crate::format_guide#5),
 /// [6.2](crate::format_guide#6.2), [6.3](crate::format_guide#6.3),
 /// [7.4](crate::format_guide#7.4)).

@@ -75,7 +75,7 @@ pub use outcome::Outcome;
 pub use owned_event::OwnedEvent;
 pub use payload::{
     Array, DateTime, Decimal, Elements, FieldError, FieldValue, Fields, FromValue, Object,
-     PayloadFault, Utf8, Utf16, Value, ValueName, VisitValues,
+    OwnedValue, PayloadFault, Utf8, Utf16, Value, ValueName, VisitValues,
 };
 #[cfg(any(unix, windows))]
 pub use positioned::PositionedFile;

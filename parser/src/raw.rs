@@ -92,7 +92,7 @@
 //! block are collected, one by one; everything else borrows from the input. Do not rely on the
 //! number of rows in a header either: read rows up to the end of the block with `many0`.
 
-pub use crate::blob::{Blob, BlobEncoding, BlobHeader, blob};
+pub use crate::blob::{Blob, BlobEncoding, BlobHeader, OwnedBlob, blob};
 pub use crate::block::event::{EventBlockHeader, header as event_block_header};
 pub use crate::block::label_list::{label, list as label_list};
 pub use crate::block::metadata::field_list::{

@@ -50,6 +50,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Metadata,
             MetadataExtra,
             Object<'static>,
+            OwnedValue,
             Outcome,
             PayloadFault,
             #[cfg(any(unix, windows))]
@@ -114,6 +115,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             raw::Blob<'static>,
             raw::BlobEncoding,
             raw::BlobHeader,
+            raw::OwnedBlob,
             raw::FaultAt<'static>,
             raw::MetadataPayload<'static>,
             raw::MetadataRow<'static>,
