@@ -22,14 +22,15 @@ impl Progress {
         Progress { begun: Instant::now(), line }
     }
 
-    /// Shows that `done` bytes were read, of `whole` if that is known.
-    pub(crate) fn show(&self, done: u64, whole: Option<u64>) {
-        self.line.borrow_mut().show(|| line(done, whole, self.begun.elapsed()));
-    }
-
     /// Removes the line for good: a message follows, or the work has ended.
     pub(crate) fn end(&self) {
         self.line.borrow_mut().end();
+    }
+}
+
+impl nettrace_parser::Progress for Progress {
+    fn reached(&self, done: u64, whole: Option<u64>) {
+        self.line.borrow_mut().show(|| line(done, whole, self.begun.elapsed()));
     }
 }
 

@@ -35,6 +35,7 @@ pub mod parallel;
 mod payload;
 #[cfg(any(unix, windows))]
 mod positioned;
+mod progress;
 pub mod raw;
 mod reader;
 mod resync;
@@ -79,6 +80,7 @@ pub use payload::{
 };
 #[cfg(any(unix, windows))]
 pub use positioned::PositionedFile;
+pub use progress::{Progress, Watched};
 pub use reader::{Item, Reader, Visit};
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]

@@ -28,6 +28,7 @@ mod parallel;
 mod payload_hostile;
 mod payload_memory;
 mod payload_round_trip;
+mod progress;
 mod round_trip;
 mod snapshot;
 mod splitmix;

@@ -10,7 +10,7 @@ const ORDER: &[&[&str]] = &[
     &["bytes", "schema", "clock"],
     &["following"],
     &["source"],
-    &["frame"],
+    &["frame", "progress"],
     &["damage"],
     &["blob", "payload"],
     &["catalog"],

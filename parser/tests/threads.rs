@@ -81,6 +81,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             parallel::Options,
             parallel::Order,
             parallel::Region<'static, Whole<&'static [u8]>>,
+            Watched<Whole<&'static [u8]>, ()>,
             view::Activity<'static>,
             view::ActivityEdge,
             view::Allocation<'static>,

@@ -11,7 +11,7 @@ pub(crate) use regions::Regions;
 use crate::failure::{Failure, STDIN_NAME};
 use crate::progress::Progress;
 use nettrace_analysis::input::TraceBytes;
-use nettrace_parser::{MappedFile, Reader, Source, Span, Trace};
+use nettrace_parser::{MappedFile, Progress as _, Reader, Source, Span, Trace};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -164,7 +164,7 @@ impl Source for Input {
             SourceBytes::Mapped(mapped) => (mapped.fill(end), end),
             SourceBytes::Read(bytes) => (bytes.fill(end), bytes.consumed()),
         };
-        self.progress.show(done, self.whole);
+        self.progress.reached(done, self.whole);
         filled
     }
 

@@ -4,7 +4,7 @@ use super::Input;
 use crate::progress::Progress;
 use nettrace_analysis::info::Survey;
 use nettrace_parser::parallel::{self, MakeParts, Options, Order, Outcome};
-use nettrace_parser::{Error, Event, Limits, PositionedFile};
+use nettrace_parser::{Error, Event, Limits, PositionedFile, Progress as _};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
@@ -92,7 +92,7 @@ impl Regions {
                 Ok((part, reached))
             },
             |(part, reached)| {
-                self.progress.show(reached, self.whole);
+                self.progress.reached(reached, self.whole);
                 has_all = whole.join(part);
                 if has_all { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             },
@@ -114,7 +114,7 @@ impl Regions {
             self.options(order),
             || Reaching { maker: maker(), reached: 0 },
             |(part, reached)| {
-                self.progress.show(reached, self.whole);
+                self.progress.reached(reached, self.whole);
                 collect(part)
             },
         )
