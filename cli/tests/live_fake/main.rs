@@ -1,7 +1,15 @@
 //! Live commands against the fake runtime, with its faults.
 //!
-//! Tests that send signals, start a shell, or need a device or a named pipe of Unix are for Unix
-//! alone; the others run on Windows, too.
+//! The others than these run on Windows, too:
+//!
+//! | tests for Unix alone | why |
+//! |---|---|
+//! | all that send signals: of `counters`, `heap`, `rules`, `stack`, `stopping`, `top`, `watch`, and those of `collect` and `replay` that end so | std cannot send Ctrl-C to one process; `.ci/windows live` has one that is ended so |
+//! | `launched`, `ports`, children of programs | a shell that runs programs side by side and waits for them; `.ci/windows live` has children and a port |
+//! | `crowds`, `stalls` | limits of descriptors, signals that stop a process |
+//! | `terminal`, `to_quit_a_screen…`, `with_script` | a pseudo-terminal |
+//! | dumps with names, a heap that cannot be saved | links, `/dev/full` |
+//! | `ps`, `ps_shows_no_control_characters`, clocks of processes | `/proc` |
 #![allow(clippy::restriction, clippy::pedantic)]
 #![cfg_attr(
     windows,
@@ -144,6 +152,11 @@ fn starts(fake: &FakeRuntime) -> Vec<String> {
 /// Returns the value of `--port` with the address of a fake.
 fn address(fake: &FakeRuntime) -> String {
     format!("{},connect", fake.endpoint())
+}
+
+/// Returns the words that let this system's shell run a line.
+fn shell(line: &str) -> [&str; 3] {
+    if cfg!(windows) { ["cmd", "/C", line] } else { ["sh", "-c", line] }
 }
 
 fn ran(args: &[&str], folder: &Folder) -> Ran {

@@ -1,7 +1,7 @@
 //! Processes that `nettrace collect` records: by their id, at a port, and started programs with
 //! their children.
 
-use super::{Folder, common::command, metrics, ran, signal, start, streaming, wait_until};
+use super::{Folder, common::command, metrics, ran, shell, signal, start, streaming, wait_until};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
 use std::path::Path;
 use std::process::Stdio;
@@ -72,16 +72,18 @@ fn a_second_port_that_still_holds_a_process_is_named() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_launched_programs_exit_code_and_terminal_are_passed_on() {
     let folder = Folder::new();
-    let run = ran(&["collect", "-o", "x.nettrace", "--", "sh", "-c", "echo out; exit 7"], &folder);
-    assert_eq!((run.code, run.text()), (Some(7), "out\n"));
+    let words = ["collect", "-o", "x.nettrace", "--"];
+    let run = ran(&[&words[..], &shell("echo out&& exit 7")].concat(), &folder);
+    assert_eq!((run.code, run.text().trim_end()), (Some(7), "out"));
     run.assert_message("started no .NET program");
     assert!(folder.names().is_empty());
-    let run = ran(&["collect", "--", "sh", "-c", "kill -9 $$"], &folder);
-    assert_eq!(run.code, Some(137));
+    if cfg!(unix) {
+        let run = ran(&[&["collect", "--"], &shell("kill -9 $$")[..]].concat(), &folder);
+        assert_eq!(run.code, Some(137));
+    }
     let run = ran(&["collect", "--", "./no-such-program"], &folder);
     assert_eq!(run.code, Some(1));
 }

@@ -1,7 +1,7 @@
 //! Messages of live commands, texts of processes in them, and dotnet-trace's forms of options.
 
 use super::common::{event_type, session_of};
-use super::{Folder, address, ids, metrics, on, patiently, ran, streaming};
+use super::{Folder, address, ids, metrics, on, patiently, ran, shell, streaming};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{CommandId, HResult};
 use nettrace_testdata::synth::{Field, FieldType, Value, Version};
@@ -150,7 +150,6 @@ fn formats_and_profiles_are_listed() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_trace_is_compressed_if_its_name_says_so_and_devices_need_no_force() {
     let (folder, bytes) = (Folder::new(), metrics());
@@ -161,7 +160,8 @@ fn a_trace_is_compressed_if_its_name_says_so_and_devices_need_no_force() {
     let mut unpacked = Vec::new();
     flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut unpacked).unwrap();
     assert!(unpacked == bytes && packed.len() < bytes.len());
-    let run = on(&fake, &folder, &["collect", "--duration", "300ms", "-o", "/dev/null"]);
+    let device = if cfg!(windows) { "NUL" } else { "/dev/null" };
+    let run = on(&fake, &folder, &["collect", "--duration", "300ms", "-o", device]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
 }
 
@@ -187,7 +187,6 @@ fn a_process_that_ignores_the_stop_cannot_fill_the_disk() {
     assert!(size <= 67 << 20, "{names:?}: {size}");
 }
 
-#[cfg(unix)]
 #[test]
 fn options_are_taken_as_dotnet_trace_takes_them() {
     for (option, resumes) in
@@ -201,10 +200,10 @@ fn options_are_taken_as_dotnet_trace_takes_them() {
         assert_eq!(fake.resume_count(), resumes, "{option}: {}", run.stderr);
     }
     let folder = Folder::new();
-    let shown = ran(&["collect", "--show-child-io", "--", "sh", "-c", "echo out; exit 4"], &folder);
-    assert_eq!((shown.code, shown.text()), (Some(4), "out\n"));
-    let hidden =
-        ran(&["collect", "--show-child-io:false", "--", "sh", "-c", "echo out; exit 4"], &folder);
+    let exit = shell("echo out&& exit 4");
+    let shown = ran(&[&["collect", "--show-child-io", "--"], &exit[..]].concat(), &folder);
+    assert_eq!((shown.code, shown.text().trim_end()), (Some(4), "out"));
+    let hidden = ran(&[&["collect", "--show-child-io:false", "--"], &exit[..]].concat(), &folder);
     assert_eq!((hidden.code, hidden.text()), (Some(4), ""));
     let router = ran(&["collect", "--dsrouter", "android"], &folder);
     assert_eq!(router.code, Some(2));
