@@ -8,7 +8,7 @@
 //! | samples | equal consecutive samples are merged; `timeDeltas` are wall time, or CPU time if an operating system took the samples, in microseconds, rounded so that sums stay correct. A last sample of `(idle)` ends the sample before it |
 //! | readings | each run of equal samples is divided, between one reading and the next, into what its thread ran, was ready, and waited, in this order; what it waited is below `(waiting)`, and what it was ready below `(ready)`. Processor time that no sample has is left out |
 //! | `hitCount` | microseconds. DevTools computes a node's self time as hits × (`endTime` − `startTime`) ÷ all hits, which is only right if all samples have the same weight, or if a hit is a unit of time. Other viewers add up `timeDeltas`; both give the same result |
-//! | `url` | the module; line and column are unknown (-1) |
+//! | `url` | the module or, with lines, the source file; the column is unknown (-1), and so is the line without lines |
 //! | kinds | CPU samples |
 
 use super::encode::Json;
@@ -217,8 +217,15 @@ pub(super) fn call_frame<W: Write>(
         None => named(json, "(root)", ""),
         Some(Call::Thread(thread)) => named(json, &resolved.model().thread_label(thread), ""),
         Some(Call::Frame(frame)) => {
-            let module = resolved.frame(frame).map_or("", |frame| &frame.module);
-            named(json, resolved.text(frame), module)
+            let Some(frame) = resolved.frame(frame) else { return named(json, "?", "") };
+            match &frame.line {
+                // Lines count from 0.
+                Some(at) => {
+                    let line = i64::from(at.line).saturating_sub(1);
+                    placed(json, &frame.without_line(), &at.file, line)
+                }
+                None => named(json, &frame.text, &frame.module),
+            }
         }
         Some(Call::Label(kind, label)) => {
             named(json, &super::label_text(kind, resolved.model().text(label)), "")
@@ -228,9 +235,13 @@ pub(super) fn call_frame<W: Write>(
 }
 
 fn named<W: Write>(json: &mut Json<W>, name: &str, url: &str) -> io::Result<()> {
+    placed(json, name, url, -1)
+}
+
+fn placed<W: Write>(json: &mut Json<W>, name: &str, url: &str, line: i64) -> io::Result<()> {
     json.key("callFrame")?.open('{')?.key("functionName")?.text(name)?;
     json.key("scriptId")?.text("0")?.key("url")?.text(url)?;
-    json.key("lineNumber")?.number(-1)?.key("columnNumber")?.number(-1)?.close('}')?;
+    json.key("lineNumber")?.number(line)?.key("columnNumber")?.number(-1)?.close('}')?;
     Ok(())
 }
 

@@ -7,7 +7,7 @@
 //! | labels | `thread` (text), `thread_id` and `process_id` (numbers), `state`; `type` is the allocated or thrown type |
 //! | mappings | one per module; the first is the program, which viewers show |
 //! | waits | the outermost frame of samples of threads that waited is `(waiting)` |
-//! | locations | one per function: offsets and lines are unknown |
+//! | locations | one per function: offsets are unknown. With lines, one per line of a function, whose file is that of the line |
 //! | kinds | the first of the requested kinds that the trace has: a profile has a single set of sample types |
 //!
 //! The last sample type is the default. `wall` is wall time: the runtime's sampler does
@@ -16,7 +16,7 @@
 
 use super::encode::Message;
 use super::{Convert, ConvertError, ConvertOptions, Output};
-use crate::hash::HashSet;
+use crate::hash::{HashMap, HashSet};
 use crate::model::{
     Call, FrameKind, Kind, Mode, Profile, ProfileKey, Resolved, SampleClock, Texts, Totals,
 };
@@ -63,6 +63,7 @@ impl Convert for Pprof<'_> {
             message: Message::default(),
             texts: Texts::default(),
             locations: Numbering::default(),
+            functions: HashMap::default(),
             mappings: Numbering::default(),
         };
         // The first string must be empty: 0 means "none".
@@ -161,8 +162,10 @@ struct File<'a, 'o> {
     clock: SampleClock,
     message: Message,
     texts: Texts,
-    /// Calls by their ids, which count from 1. A location and its function share an id.
+    /// Calls by their ids, which count from 1. A function has the id of its first location.
     locations: Numbering<Call>,
+    /// Function of each name and file that have lines: the id of its first location.
+    functions: HashMap<(u64, u64), u64>,
     /// Ids of the modules' mappings, by the index of the module's name in the string table.
     mappings: Numbering<u64>,
 }
@@ -257,22 +260,34 @@ impl File<'_, '_> {
     fn locations(&mut self) -> io::Result<()> {
         let resolved = self.resolved;
         for (id, call) in (1u64..).zip(std::mem::take(&mut self.locations).into_values()) {
-            let (text, module, has_file) = match call {
+            let (text, module, file, at) = match call {
                 Call::Frame(frame) => {
                     let Some(frame) = resolved.frame(frame) else { continue };
-                    (&*frame.text, &*frame.module, frame.kind != FrameKind::Unknown)
+                    let has_file = frame.kind != FrameKind::Unknown;
+                    let file = if has_file { &*frame.module } else { "" };
+                    (frame.without_line(), &*frame.module, file, frame.line.as_ref())
                 }
-                Call::Label(_, label) => (resolved.model().text(label), "", false),
-                call => (call.fixed_text().unwrap_or_default(), "", false),
+                Call::Label(_, label) => (resolved.model().text(label).into(), "", "", None),
+                call => (call.fixed_text().unwrap_or_default().into(), "", "", None),
             };
             let mapping = self.mapping(module);
+            let name = self.text(&text);
+            let file = at.map_or(file, |at| &at.file);
+            let file = if file.is_empty() { 0 } else { self.text(file) };
+            let function_id = match at {
+                Some(_) => *self.functions.entry((name, file)).or_insert(id),
+                None => id,
+            };
             let mut function = Message::default();
-            function.uint(1, id).uint(2, self.text(text));
-            if has_file && !module.is_empty() {
-                function.uint(4, self.text(module));
+            function.uint(1, id).uint(2, name);
+            if file > 0 {
+                function.uint(4, file);
             }
             let mut line = Message::default();
-            line.uint(1, id);
+            line.uint(1, function_id);
+            if let Some(at) = at {
+                line.uint(2, at.line.into());
+            }
             let mut location = Message::default();
             location.uint(1, id);
             if mapping > 0 {
@@ -280,7 +295,9 @@ impl File<'_, '_> {
             }
             location.message(4, &line);
             self.put(field::LOCATION, &location)?;
-            self.put(field::FUNCTION, &function)?;
+            if function_id == id {
+                self.put(field::FUNCTION, &function)?;
+            }
         }
         Ok(())
     }

@@ -7,7 +7,7 @@
 //! | time | a thread's samples are at the time they were taken, relative to the session's start: samples without frames fill the gaps, including those of filtered samples |
 //! | type | `sampled`: samples are lists of frames, root first, each with a weight |
 //! | units | whole nanoseconds; bytes for allocations; none for counts |
-//! | frames | text; `file` is the module. The allocated or thrown type is on top of its stack: `new System.String` |
+//! | frames | text; `file` is the module or, with lines, the source file, and `line` the line. The allocated or thrown type is on top of its stack: `new System.String` |
 //!
 //! With readings, each run of equal samples is divided, between one reading and the next, into what
 //! its thread ran, was ready, and waited, in this order; so the weights of a thread's profile add up
@@ -321,7 +321,14 @@ impl Document<'_, '_> {
             if let Some(frame) = self.resolved.frame(*frame)
                 && !frame.module.is_empty()
             {
-                self.json.key("file")?.text(&frame.module)?;
+                match &frame.line {
+                    Some(at) => {
+                        self.json.key("file")?.text(&at.file)?.key("line")?.number(at.line)?;
+                    }
+                    None => {
+                        self.json.key("file")?.text(&frame.module)?;
+                    }
+                }
             }
             self.json.close('}')?;
         }

@@ -5,7 +5,7 @@ use super::running::{ProcessorLimit, ProcessorTime, RunningSamples, SampleSums};
 use crate::document::percent;
 use crate::model::{
     Call, CallNode, CallNodes, CountedStates, FrameHandle, Kind, Pattern, ProfileKey, Resolved,
-    SampleClock, ServedEndpoint, TextHandle, ThreadState, UNKNOWN_ENDPOINT,
+    SampleClock, ServedEndpoint, SourceLine, TextHandle, ThreadState, UNKNOWN_ENDPOINT,
 };
 
 /// Options of a call tree. As a [`Report`] it computes a [`CallTree`].
@@ -137,6 +137,10 @@ pub struct TreeNode {
     /// `None` if the method handles none, or several.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub endpoint: Option<ServedEndpoint>,
+    /// Source line, with which the name ends; `None` unless
+    /// [`AnalysisOptions::lines`](crate::AnalysisOptions::lines) asks for lines, or if it is not known.
+    #[cfg_attr(feature = "serde", serde(flatten, skip_serializing_if = "Option::is_none"))]
+    pub line: Option<SourceLine>,
     /// Name of the handler of an endpoint that is not known.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) handler: Option<String>,
@@ -283,6 +287,7 @@ fn listed(
             name: text(&node, resolved).to_owned(),
             module: frame.map(|frame| frame.module.clone()).unwrap_or_default(),
             endpoint: frame.and_then(|frame| ServedEndpoint::from_frame(frame)),
+            line: frame.and_then(|frame| frame.line.clone()),
             handler: frame.and_then(|frame| frame.handler_name()),
             is_guessed: frame.is_some_and(|frame| frame.is_guessed),
             self_samples: node.self_samples,
