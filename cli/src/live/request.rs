@@ -11,12 +11,16 @@ use nettrace_ipc::{EventFilter, Level, Provider, Providers, RequestError, Rundow
 /// Keywords Loader, JIT and CompilationDiagnostic: at level Verbose, the runtime names methods when
 /// it compiles them, and precompiled methods when it binds them.
 const METHOD_NAMES: u64 = 0x20_0000_0018;
+/// Keyword of the maps from the code of methods to their IL, which tell lines.
+const IL_MAPS: u64 = 0x2_0000;
+/// Id of the event with such a map.
+const IL_MAP: u32 = 190;
 /// Ids of the events that level Verbose adds to the keywords of profiles, besides names of methods:
 /// ticks of allocation, pinned and finalized objects, memory pressure, joins and free lists of
 /// collections; statistics and work items of the thread pool; memory of the compiler, offsets of
 /// compiled code; waits for handles.
 const OTHERS_AT_VERBOSE: [u32; 18] =
-    [10, 29, 33, 200, 201, 203, 209, 56, 60, 61, 62, 63, 64, 65, 146, 190, 301, 302];
+    [10, 29, 33, 200, 201, 203, 209, 56, 60, 61, 62, 63, 64, 65, 146, IL_MAP, 301, 302];
 /// Providers of requests, whose events belong together by ids.
 const REQUESTS: [&str; 2] = ["Microsoft.AspNetCore.Hosting", "System.Net.Http"];
 /// Profiles of a session if no option says what to record.
@@ -89,22 +93,27 @@ fn filtered(mut wanted: Vec<Provider>, args: &SessionArgs) -> Result<Providers, 
 
 /// Adds to a session with samples the events that name methods when they are compiled or bound,
 /// because a process that dies writes no rundown. This is only for processes that the command
-/// starts: methods that were compiled before are not reported.
-pub(crate) fn naming_methods(config: SessionConfig) -> Result<SessionConfig, RequestError> {
+/// starts: methods that were compiled before are not reported. `has_lines` adds the maps that tell
+/// lines, to sessions without samples and of running processes, too.
+pub(crate) fn naming_methods(
+    config: SessionConfig,
+    has_lines: bool,
+) -> Result<SessionConfig, RequestError> {
     let has_samples = config.providers().iter().any(|provider| provider.name() == SAMPLER);
     let is_filtered = |provider: &Provider| provider.event_filter().is_some();
-    if !has_samples || config.providers().iter().any(is_filtered) {
+    if !has_samples && !has_lines || config.providers().iter().any(is_filtered) {
         return Ok(config);
     }
     let asked = config.providers().iter().find(|provider| provider.name() == RUNTIME);
     let is_verbose = asked
         .is_some_and(|asked| matches!(asked.wanted_level(), Level::Verbose | Level::LogAlways));
-    let names = Provider::new(RUNTIME)?.keywords(METHOD_NAMES).level(Level::Verbose);
+    let keywords = METHOD_NAMES | if has_lines { IL_MAPS } else { 0 };
+    let names = Provider::new(RUNTIME)?.keywords(keywords).level(Level::Verbose);
     let all = Providers::new(config.providers().iter().cloned().chain([names]))?;
     // A provider has one level in a session. .NET 10 and later can leave events out; earlier
     // versions send all events of the level.
     let all = all.iter().cloned().map(|provider| match provider.name() == RUNTIME && !is_verbose {
-        true => provider.filter(EventFilter::except(OTHERS_AT_VERBOSE)),
+        true => provider.filter(others_at_verbose(has_lines)),
         false => provider,
     });
     Ok(config.providing(Providers::new(all.collect::<Vec<_>>())?))
@@ -113,7 +122,13 @@ pub(crate) fn naming_methods(config: SessionConfig) -> Result<SessionConfig, Req
 /// Returns whether a provider leaves out only the events that [`naming_methods`] would bring
 /// besides names.
 pub(crate) fn leaves_out_what_names_bring(provider: &Provider) -> bool {
-    provider.event_filter() == Some(&EventFilter::except(OTHERS_AT_VERBOSE))
+    [false, true].iter().any(|lines| provider.event_filter() == Some(&others_at_verbose(*lines)))
+}
+
+/// Returns the filter that leaves out what level Verbose adds besides names and, with `has_lines`,
+/// maps of code.
+fn others_at_verbose(has_lines: bool) -> EventFilter {
+    EventFilter::except(OTHERS_AT_VERBOSE.into_iter().filter(|id| !has_lines || *id != IL_MAP))
 }
 
 /// Returns the providers as lines of a table, each with the options that name it, below a heading.
@@ -277,11 +292,12 @@ mod tests {
 
     #[test]
     fn methods_are_named_where_there_are_samples() {
-        let shown_of = |args: &[&str]| shown(&naming_methods(asked(args)).unwrap())[0].clone();
+        let shown_of =
+            |args: &[&str]| shown(&naming_methods(asked(args), false).unwrap())[0].clone();
         assert_eq!(shown_of(&[]), "Microsoft-Windows-DotNETRuntime:0xf0300003801d:5");
         // Other events of level 5 are left out, unless the user asked for them.
         let filter_of = |args: &[&str]| {
-            let config = naming_methods(asked(args)).unwrap();
+            let config = naming_methods(asked(args), false).unwrap();
             config.providers().iter().next().unwrap().event_filter().cloned()
         };
         let filter = filter_of(&[]).expect("the default level is 4");
@@ -290,6 +306,21 @@ mod tests {
         assert_eq!(filter_of(&verbose), None);
         let collections = shown_of(&["--profile", "gc-collect"]);
         assert_eq!(collections, "Microsoft-Windows-DotNETRuntime:0xf00000000001:4");
+    }
+
+    #[test]
+    fn lines_need_maps_of_code_whether_or_not_there_are_samples() {
+        for (args, expected) in [
+            (&[][..], "Microsoft-Windows-DotNETRuntime:0xf0300003801d:5"),
+            (&["--profile", "gc-collect"], "Microsoft-Windows-DotNETRuntime:0xf02000020019:5"),
+        ] {
+            let config = naming_methods(asked(args), true).unwrap();
+            assert_eq!(shown(&config)[0], expected);
+            let provider = config.providers().iter().next().unwrap();
+            let filter = provider.event_filter().unwrap();
+            assert!(filter.passes(IL_MAP) && filter.passes(143) && !filter.passes(10));
+            assert!(leaves_out_what_names_bring(provider));
+        }
     }
 
     #[test]

@@ -102,6 +102,13 @@ pub(crate) struct CollectArgs {
     #[arg(long, help_heading = "Which events")]
     pub(crate) no_method_names: bool,
 
+    /// Record the maps that --lines of reports needs, as methods are compiled. A default
+    /// rundown has those of code in use at its end, so this is for programs that die, and
+    /// for code that is compiled again. It costs an event of 100 to 200 bytes for each method
+    /// compiled; the runtime's provider is then at level 5, as with names of methods
+    #[arg(long, conflicts_with = "no_method_names", help_heading = "Which events")]
+    pub(crate) lines: bool,
+
     /// Record every process that can be reached, one file each; with --port, every process that
     /// connects
     #[arg(long, conflicts_with_all = ["process_id", "name"], help_heading = "Which process")]

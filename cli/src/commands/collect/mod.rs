@@ -133,9 +133,10 @@ fn config(args: &CollectArgs, conditions: &[Predicate]) -> Result<SessionConfig,
         BufferingMode::Drop => config,
         BufferingMode::Block => config.when_full(WhenFull::Block),
     };
-    let config = match args.command.is_empty() || args.no_method_names {
-        true => config,
-        false => request::naming_methods(config)?,
+    let names_methods = !args.command.is_empty() && !args.no_method_names;
+    let config = match names_methods || args.lines {
+        true => request::naming_methods(config, args.lines)?,
+        false => config,
     };
     Ok(with_counters(config, conditions)?)
 }
