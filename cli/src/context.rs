@@ -81,17 +81,22 @@ impl<'a> Context<'a> {
 
     /// Opens the trace that the user named, to be read with these limits.
     pub(crate) fn open_with(&mut self, args: &InputArgs, limits: Limits) -> Result<Trace, Failure> {
-        let input = if args.is_stdin() {
-            Input::stdin(self.stdin()?, args.read.input_limit.0, Rc::clone(&self.progress))?
-        } else {
-            Input::open(
-                &args.file,
-                !args.read.no_mmap,
-                args.read.input_limit.0,
-                Rc::clone(&self.progress),
-            )?
-        };
+        let input = self.input(args)?;
         Ok(Trace { file: args.name(), reader: Reader::with_limits(input, limits) })
+    }
+
+    /// Opens the bytes of the file that the user named.
+    pub(crate) fn input(&mut self, args: &InputArgs) -> Result<Input, Failure> {
+        if args.is_stdin() {
+            let limit = args.read.input_limit.0;
+            return Input::stdin(self.stdin()?, limit, Rc::clone(&self.progress));
+        }
+        Input::open(
+            &args.file,
+            !args.read.no_mmap,
+            args.read.input_limit.0,
+            Rc::clone(&self.progress),
+        )
     }
 
     /// Returns standard input, which can be read once. Fails if a person would have to type it.

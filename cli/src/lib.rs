@@ -24,6 +24,7 @@ mod ending;
 mod exit;
 mod failure;
 #[cfg(unix)]
+mod heap_file;
 mod ignored_signal;
 mod input;
 mod json_text;

@@ -31,6 +31,7 @@ mod events;
 #[cfg(feature = "firefox")]
 mod firefox;
 mod folded;
+mod gcdump;
 mod heapprofile;
 mod heapsnapshot;
 mod lanes;
@@ -52,6 +53,7 @@ use events::Events;
 #[cfg(feature = "firefox")]
 use firefox::Firefox;
 use folded::Folded;
+use gcdump::GcDump;
 use heapprofile::HeapProfile;
 use heapsnapshot::HeapSnapshot;
 use perfetto::Perfetto;
@@ -340,6 +342,15 @@ pub const FORMATS: &[Format] = &[
         about: "Chrome DevTools, VS Code, memlab: V8's heap snapshot, from a trace with a heap dump",
         kinds: &[],
         make: |out, options| Box::new(HeapSnapshot::new(out, options)),
+        ..TEXT
+    },
+    Format {
+        name: "gcdump",
+        extensions: &["gcdump"],
+        about: "PerfView, Visual Studio, dotnet-gcdump: a heap graph, from a trace with a heap dump",
+        kinds: &[],
+        is_binary: true,
+        make: |out, options| Box::new(GcDump::new(out, options)),
         ..TEXT
     },
     Format {

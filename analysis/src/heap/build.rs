@@ -8,9 +8,11 @@ use super::kinds::{HeapGeneration, RootKind};
 use super::links::{NONE, length};
 use super::name::HeapName;
 use super::type_rows::{TypeNames, TypeRows};
+use crate::hash::HashMap;
 use crate::model::Model;
 use crate::numbering::Numbering;
 use std::ops::Range;
+use std::sync::Arc;
 
 pub(super) fn dump(
     index: usize,
@@ -363,9 +365,12 @@ fn name_types(dump: &mut HeapDump, gathered: &mut DumpInProgress, rows: &TypeRow
     let core = names.module_of("System.String");
     let mut places = Numbering::default();
     let mut merged: Vec<u32> = Vec::with_capacity(gathered.type_ids.len());
+    let mut paths: HashMap<u64, Arc<str>> = HashMap::default();
     for id in &gathered.type_ids {
         let module_id = names.row(*id).map_or(0, |row| row.module_id);
         let module = process.and_then(|process| process.modules.find(module_id, ticks));
+        let path = || module.map_or_else(Arc::default, |module| module.il_path.as_str().into());
+        let module_path = paths.entry(module_id).or_insert_with(path).clone();
         let module = match module {
             Some(module) => HeapName::known(&*module.name),
             None if module_id == 0 => HeapName::known(""),
@@ -383,7 +388,7 @@ fn name_types(dump: &mut HeapDump, gathered: &mut DumpInProgress, rows: &TypeRow
                 true => HeapName::known(TypeNames::shown(&stored_name)),
                 false => HeapName::unknown(&*stored_name),
             };
-            dump.type_rows.push(HeapType { name, stored_name, module });
+            dump.type_rows.push(HeapType { name, stored_name, module, module_path });
         }
         merged.push(place);
     }

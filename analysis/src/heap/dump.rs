@@ -1,8 +1,10 @@
 //! A heap dump: objects, references and roots in compact arrays.
 
+use super::gcdump_about::{GcDumpAbout, HeapEstimate};
 use super::kinds::{HeapGeneration, RootKind};
 use super::links::{NONE, length};
 use super::name::HeapName;
+use std::sync::Arc;
 
 /// Number of the oldest generation. A collection of it collects all generations.
 const OLDEST: u32 = 2;
@@ -21,6 +23,8 @@ pub struct HeapType {
     /// name the module, this is its number, such as `0x7f5f10434000`; if the module is unknown, it
     /// is empty.
     pub module: HeapName,
+    /// Path of the module's file, as the runtime states it; empty if it is not known.
+    pub(super) module_path: Arc<str>,
 }
 
 /// A root, which holds an object from outside of the heap.
@@ -114,6 +118,10 @@ pub struct HeapDump {
     pub(super) static_names: Vec<String>,
     /// Start, end and generation of each range of memory, sorted by address.
     pub(super) ranges: Vec<(u64, u64, HeapGeneration)>,
+    /// Estimates of each type's objects, if only some were dumped; else empty.
+    pub(super) estimates: Vec<HeapEstimate>,
+    /// What the `.gcdump` says of itself, if the dump is from one.
+    pub(super) gcdump: Option<Box<GcDumpAbout>>,
 }
 
 /// Returns whether a collection collects all generations, given the oldest generation that it

@@ -1,6 +1,7 @@
 //! The summary of a heap dump by type, module, root and generation.
 
 use super::dump::{HeapDump, HeapLosses, is_of_all};
+use super::gcdump_about::{GcDumpAbout, HeapEstimate};
 use super::holders::HeapHolder;
 use super::kinds::{HeapGeneration, RootKind};
 use super::name::HeapName;
@@ -55,6 +56,9 @@ pub struct HeapReport {
     pub generations: Vec<HeapGenerationRow>,
     /// Counts of what the dump lacks.
     pub missing: HeapLosses,
+    /// What the `.gcdump` says of itself; `None` for a dump of a trace.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub gcdump: Option<GcDumpAbout>,
 }
 
 /// A dump in the list of a trace's dumps.
@@ -100,6 +104,9 @@ pub struct HeapTypeRow {
     pub largest_bytes: u64,
     /// Size of the objects themselves, in percent of all objects.
     pub percent: f64,
+    /// Number and size of the type's objects in the whole heap, if only some were dumped.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub estimate: Option<HeapEstimate>,
 }
 
 /// Totals of the objects whose types belong to a module.
@@ -256,6 +263,7 @@ impl HeapReport {
                 })
                 .collect(),
             missing: dump.losses,
+            gcdump: dump.gcdump().cloned(),
         }
     }
 }
@@ -267,9 +275,11 @@ fn type_rows(
     all: u64,
 ) -> Vec<HeapTypeRow> {
     let kept = retained.bytes_by_group(types.len(), |object| Some(dump.type_of(object) as usize));
-    let rows = dump.types().iter().zip(types).zip(kept).filter(|((_, sums), _)| sums.count > 0);
+    let rows = (0usize..).zip(dump.types()).zip(types).zip(kept);
+    let rows = rows.filter(|((_, sums), _)| sums.count > 0);
     let mut rows: Vec<HeapTypeRow> = rows
-        .map(|((row, sums), retained_bytes)| HeapTypeRow {
+        .map(|(((at, row), sums), retained_bytes)| HeapTypeRow {
+            estimate: dump.estimates.get(at).copied(),
             name: row.name.clone(),
             module: row.module.clone(),
             count: sums.count,

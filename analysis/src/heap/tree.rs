@@ -227,6 +227,7 @@ mod tests {
             name: HeapName::known(format!("N.T{at}")),
             stored_name: format!("N.T{at}"),
             module: HeapName::known(""),
+            module_path: Default::default(),
         };
         HeapDump {
             addresses: (0..u64::from(count)).map(|at| 0x1000 + at * 24).collect(),

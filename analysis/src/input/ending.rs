@@ -53,6 +53,13 @@ impl Ended {
         Ended { outcome, packing, unpack_fault, unread_times: None }
     }
 
+    /// Sets that a file which is no trace was read to its end, at this offset.
+    #[must_use]
+    pub fn of_whole_file(mut self, end_offset: u64) -> Ended {
+        (self.outcome.is_complete, self.outcome.end_offset) = (true, end_offset);
+        self
+    }
+
     /// Sets why times of threads could not be read.
     #[must_use]
     pub fn with_unread_times(self, unread_times: Option<UnreadTimes>) -> Ended {

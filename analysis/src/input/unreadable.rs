@@ -67,7 +67,7 @@ const MADE_BY: &str =
     "give a file made by dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe or record-trace";
 const ETL: &str = "open it with PerfView or Windows Performance Analyzer";
 const ETLX: &str = "give the .nettrace file that it was made from, or open it with PerfView";
-const GCDUMP: &str = "open it with PerfView or Visual Studio; nettrace heap records a heap dump as a .nettrace file, and reads it";
+const GCDUMP: &str = "nettrace heap and nettrace heap diff read it; PerfView and Visual Studio open it, too";
 const SPEEDSCOPE: &str =
     "open it at speedscope.app; nettrace reads the .nettrace file that it was made from";
 

@@ -104,7 +104,7 @@ pub(crate) use inside::{MAX_METHOD_BYTES, is_inside};
 pub use line_finder::{LineCoverage, ModuleWithoutPdb};
 pub(crate) use memory_map::MemoryMap;
 use methods::MethodCode;
-pub(crate) use modules::Module;
+pub(crate) use modules::{Module, short_name};
 pub use moment::Moment;
 pub(crate) use mono_names::name_of_mono;
 pub(crate) use names::RUNTIME_FRAMES;

@@ -4,6 +4,7 @@ use crate::args::{DumpArgs, FormArg, InputArgs};
 use crate::context::{Context, Trace};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::heap_file::{GcDump, HeapFile};
 use crate::input::{Ended, ended};
 use crate::outer_types::{self, Modules};
 use crate::table::end_page;
@@ -57,8 +58,20 @@ impl HeapTrace {
         context: &mut Context<'_>,
     ) -> Result<HeapTrace, Failure> {
         let (path, of_name) = split(file);
-        let Trace { file, reader, .. } =
-            context.open(&InputArgs { file: path.clone(), read: args.read })?;
+        let asked = args.dump.or(of_name);
+        let input = InputArgs { file: path.clone(), read: args.read };
+        let Trace { file, reader, .. } = match HeapFile::open(&input, context)? {
+            HeapFile::Trace(trace) => *trace,
+            HeapFile::GcDump(read) => {
+                let GcDump { file, dump, ended } = *read;
+                if !args.modules.symbols.is_empty() {
+                    let text = "--symbols is of no use: a .gcdump has no tokens of types";
+                    context.messages.warning(&format!("{file}: {text}"));
+                }
+                context.progress.end();
+                return HeapTrace::chosen(file, ended, false, vec![dump], asked);
+            }
+        };
         let mut events = reader.time_ordered();
         events.trace().map(drop).map_err(|error| Failure::read(&file, &error, 0))?;
         let mut heap = HeapReader::default();
@@ -69,7 +82,18 @@ impl HeapTrace {
         let modules = Modules::Of { folders: &args.modules.symbols, trace: &path };
         outer_types::add(&mut heap, modules, &mut context.messages);
         let dumps = heap.finish();
-        let asked = args.dump.or(of_name);
+        context.progress.end();
+        HeapTrace::chosen(file, ended(events.reader()), is_mono, dumps, asked)
+    }
+
+    /// Chooses the dump that was asked for, or the usual one.
+    fn chosen(
+        file: String,
+        ended: Ended,
+        is_mono: bool,
+        dumps: Vec<HeapDump>,
+        asked: Option<usize>,
+    ) -> Result<HeapTrace, Failure> {
         let chosen = match asked {
             None => HeapDump::usual(&dumps),
             Some(number) => {
@@ -87,10 +111,7 @@ impl HeapTrace {
                 chosen
             }
         };
-        context.progress.end();
-        let ended = ended(events.reader());
-        let is_default = asked.is_none();
-        let none = HeapDump::default();
+        let (is_default, none) = (asked.is_none(), HeapDump::default());
         Ok(HeapTrace { file, ended, is_live: false, is_mono, dumps, chosen, is_default, none })
     }
 
