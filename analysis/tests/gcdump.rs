@@ -62,7 +62,12 @@ fn each_version_gives_the_same_objects() {
                 assert_eq!(about.machine.as_deref(), Some("box"));
                 assert_eq!(about.collected_ticks, Some(638_000_000_000_000_000));
                 assert_eq!(
-                    HeapReport::new(&[dump.clone()], &dump, &Retained::from_dump(&dump)).dumps[0]
+                    HeapReport::new(
+                        std::slice::from_ref(&dump),
+                        &dump,
+                        &Retained::from_dump(&dump)
+                    )
+                    .dumps[0]
                         .process,
                     Some(4711)
                 );

@@ -1,5 +1,8 @@
 //! Makes files of the format `.gcdump`, by its description and without the code under test.
 
+/// Type, size and children of a node.
+pub(crate) type MadeNode = (i32, i32, Vec<i32>);
+
 /// Number of bytes of labels, and what else may differ between files.
 #[derive(Debug, Clone)]
 pub(crate) struct Made {
@@ -9,7 +12,7 @@ pub(crate) struct Made {
     /// Types: name, size, module.
     pub(crate) types: Vec<(Option<&'static str>, i32, Option<&'static str>)>,
     /// Nodes: type, size, children, address. `None`: not dumped.
-    pub(crate) nodes: Vec<(Option<(i32, i32, Vec<i32>)>, u64)>,
+    pub(crate) nodes: Vec<(Option<MadeNode>, u64)>,
     pub(crate) root: i32,
     pub(crate) total: Option<i64>,
     /// Segments: start, end, ends of generations 0 to 2, of large and pinned objects.

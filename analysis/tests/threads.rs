@@ -60,6 +60,8 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
     is_send_and_sync::<SymbolFile>();
     is_send_and_sync::<SymbolFileError>();
     is_send_and_sync::<ThreadTimes>();
+    is_send_and_sync::<heap::GcDumpError>();
+    is_send_and_sync::<heap::HeapReport>();
     is_send_and_sync::<model::SampleTimes>();
     is_send_and_sync::<convert::ConvertError>();
     is_send_and_sync::<convert::ConvertOptions>();

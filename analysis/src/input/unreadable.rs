@@ -67,7 +67,7 @@ const MADE_BY: &str =
     "give a file made by dotnet-trace, dotnet-monitor, DOTNET_EnableEventPipe or record-trace";
 const ETL: &str = "open it with PerfView or Windows Performance Analyzer";
 const ETLX: &str = "give the .nettrace file that it was made from, or open it with PerfView";
-const GCDUMP: &str = "nettrace heap and nettrace heap diff read it; PerfView and Visual Studio open it, too";
+const GCDUMP: &str = "nettrace heap, nettrace heap diff and nettrace report html read it; PerfView and Visual Studio open it, too";
 const SPEEDSCOPE: &str =
     "open it at speedscope.app; nettrace reads the .nettrace file that it was made from";
 

@@ -1,6 +1,8 @@
 //! Sentences about what holds a heap.
 
-use crate::heap::{HeapDiff, HeapHolder, HeapHolderGrowth, HeapOwnType, HeapReport};
+use crate::heap::{
+    GcDumpAbout, HeapDiff, HeapDump, HeapHolder, HeapHolderGrowth, HeapOwnType, HeapReport,
+};
 use nettrace_export::units::{bytes, count, counted};
 
 impl HeapReport {
@@ -13,6 +15,55 @@ impl HeapReport {
         held.chain(own).collect()
     }
 }
+
+impl GcDumpAbout {
+    /// Returns what is wrong with the file itself.
+    pub fn warnings(&self, dump: &HeapDump) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.lacks_end {
+            warnings.push("its end is missing, behind all that is needed".to_owned());
+        }
+        let there = dump.bytes();
+        if i128::from(self.stored_bytes) != i128::from(there) {
+            let text = "of objects, but its objects have";
+            warnings.push(format!(
+                "it says {} {text} {}",
+                bytes(u64::try_from(self.stored_bytes).unwrap_or(0)),
+                bytes(there)
+            ));
+        }
+        warnings
+    }
+
+    /// Returns sentences about what the file is, and what it does not tell.
+    pub fn sentences(&self) -> Vec<String> {
+        let tool = self.tool.as_deref().filter(|tool| !tool.is_empty());
+        let mut sentences = vec![match tool {
+            Some(OWN_TOOL) => {
+                "a .gcdump by nettrace: of when, pause and losses it tells nothing".to_owned()
+            }
+            Some(tool) => format!(
+                "a .gcdump by {tool}: it tells neither outer types nor keys of dependent handles, whose values are roots"
+            ),
+            None => "a .gcdump, of whose making it tells nothing".to_owned(),
+        }];
+        if self.undumped_objects > 0 {
+            let objects = counted(self.undumped_objects, "object");
+            sentences.push(format!("{objects} were left out when it was made"));
+        }
+        if let Some(whole) = self.sampled_from {
+            sentences.push(format!(
+                "a sample: the whole heap has about {} in {}",
+                counted(whole.count, "object"),
+                bytes(whole.bytes)
+            ));
+        }
+        sentences
+    }
+}
+
+/// Tool whose files have references from keys to values of dependent handles.
+const OWN_TOOL: &str = "nettrace";
 
 impl HeapDiff {
     /// Returns the most important sentences: what holds more than before, and which of the

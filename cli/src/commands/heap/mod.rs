@@ -8,6 +8,8 @@ mod paths;
 mod trace;
 mod tree;
 
+pub(super) use trace::missing;
+
 use crate::args::{HeapArgs, HeapQuestion, HeapSource};
 use crate::context::Context;
 use crate::exit::Exit;

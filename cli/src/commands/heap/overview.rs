@@ -9,7 +9,7 @@ use crate::printable::printable;
 use crate::style::Paint;
 use crate::table::{left, list, prose, right};
 use crate::units;
-use nettrace_analysis::heap::{HeapDump, HeapGeneration, HeapReport, Retained};
+use nettrace_analysis::heap::{GcDumpAbout, HeapDump, HeapGeneration, HeapReport, Retained};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
@@ -96,6 +96,9 @@ fn heading(report: &HeapReport, strong: &Paint, context: &mut Context<'_>) -> io
         units::counted(report.modules.iter().map(|row| row.types).sum(), "type"),
     );
     writeln!(context.out.buffer(), "{}", strong.over(title))?;
+    for text in report.gcdump.iter().flat_map(GcDumpAbout::sentences) {
+        prose(context, &Paint::default(), &printable(&text))?;
+    }
     let shown = report.dumps.iter().find(|row| row.index == report.dump);
     let younger = shown.filter(|row| !row.is_of_all_generations());
     if let Some(generation) = younger.and_then(|row| row.collected_generation) {

@@ -189,7 +189,7 @@ impl HeapTrace {
 }
 
 /// Warns of what is missing from a dump.
-pub(super) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
+pub(in crate::commands) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
     let losses = dump.losses;
     let mut parts = Vec::new();
     if losses.is_cut_off {
@@ -212,6 +212,11 @@ pub(super) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
     if !parts.is_empty() {
         let text = format!("{file}: dump {} is incomplete: {}", dump.index, parts.join(", "));
         context.messages.warning(&text);
+    }
+    if let Some(about) = dump.gcdump() {
+        for text in about.warnings(dump) {
+            context.messages.warning(&format!("{file}: {text}"));
+        }
     }
     if losses.undescribed_objects > 0 {
         let text = format!(

@@ -5,12 +5,16 @@ use crate::analysed::Analysed;
 use crate::analysis_options::AnalysisArgs;
 use crate::args::{HtmlArgs, InputArgs};
 use crate::commands::convert::with_ending;
+use crate::commands::heap::missing;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::heap_file::{GcDump, HeapFile};
 use crate::input::Ended;
 use crate::new_file;
-use nettrace_analysis::page::{self, PageAbout};
+use nettrace_analysis::AnalysisOptions;
+use nettrace_analysis::heap::{HeapReport, Retained};
+use nettrace_analysis::page::{self, Page, PageAbout};
 use std::path::{Path, PathBuf};
 
 /// File to which a page is written.
@@ -41,13 +45,17 @@ pub(crate) fn write_page(
     target: &PageTarget,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
-    let trace = context.open(input)?;
+    let opened = HeapFile::open(input, context)?;
     let maps = counted.names().into_iter().flat_map(|names| &names.perf_map);
     let read: Vec<&Path> =
         [input.file.as_path()].into_iter().chain(maps.map(PathBuf::as_path)).collect();
     if let Some(path) = &target.path {
         new_file::check(path, target.is_forced, &read)?;
     }
+    let trace = match opened {
+        HeapFile::Trace(trace) => *trace,
+        HeapFile::GcDump(read) => return write_heap_page(input, *read, target, context),
+    };
     let mut trace = Analysed::new(trace)?;
     let file = trace.file.clone();
     let mut options = counted.options();
@@ -64,20 +72,51 @@ pub(crate) fn write_page(
     {
         page.add_heap(dump, heap.report, &heap.retained);
     }
-    let about = about(input, &ended);
-    match &target.path {
-        Some(path) => {
-            new_file::write(path, target.is_forced, &read, |out| page.write(&about, out))?;
-        }
-        None => page.write(&about, &mut context.out)?,
-    }
-    context.out.finish()?;
-    context.progress.end();
+    write(&page, input, &ended, target, &read, context)?;
     for text in &unused {
         context.messages.warning(text);
     }
     context.messages.losses(&file, &ended);
     Ok(context.conclude(&file, &ended, true))
+}
+
+/// Writes the page of a `.gcdump`, which has a heap and nothing else.
+fn write_heap_page(
+    input: &InputArgs,
+    read: GcDump,
+    target: &PageTarget,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
+    let GcDump { file, dump, ended } = read;
+    let mut page = page::pass(AnalysisOptions::default()).finish().output;
+    page.summary = None;
+    let retained = Retained::from_dump(&dump);
+    let report = HeapReport::new(std::slice::from_ref(&dump), &dump, &retained);
+    page.add_heap(&dump, report, &retained);
+    write(&page, input, &ended, target, &[&input.file], context)?;
+    missing(&file, &dump, context);
+    let exit = context.conclude(&file, &ended, true);
+    Ok(if dump.losses.is_complete() { exit } else { Exit::Damaged })
+}
+
+fn write(
+    page: &Page,
+    input: &InputArgs,
+    ended: &Ended,
+    target: &PageTarget,
+    read: &[&Path],
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let about = about(input, ended);
+    match &target.path {
+        Some(path) => {
+            new_file::write(path, target.is_forced, read, |out| page.write(&about, out))?;
+        }
+        None => page.write(&about, &mut context.out)?,
+    }
+    context.out.finish()?;
+    context.progress.end();
+    Ok(())
 }
 
 fn about(input: &InputArgs, ended: &Ended) -> PageAbout {
