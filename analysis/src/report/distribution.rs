@@ -1,10 +1,12 @@
 //! Distributions of a quantity: count, sum, extremes, percentiles.
 
 use crate::document::nearest_rank;
-use crate::hash::HashMap;
 
 /// Binary logarithm of the number of buckets per power of two.
 const PARTS_LOG2: u32 = 7;
+
+/// Number of buckets per power of two.
+const PARTS: usize = 1 << PARTS_LOG2;
 
 /// Maximum number of values that are kept for exact percentiles.
 const FEW: usize = 128;
@@ -14,13 +16,48 @@ const FEW: usize = 128;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Distribution {
     /// Number of values in each bucket, once there are more than [`FEW`].
-    buckets: HashMap<u32, u64>,
+    buckets: Buckets,
     /// All values, as long as there are at most [`FEW`].
     few: Vec<u64>,
     count: u64,
     sum: u128,
     min: u64,
     max: u64,
+}
+
+/// Numbers of values by bucket: the buckets of each power of two lie together, and only the powers
+/// that values have take memory. A bucket is found without hashing.
+#[derive(Debug, Clone, Default)]
+struct Buckets(Vec<Option<Box<[u64; PARTS]>>>);
+
+impl Buckets {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    #[inline]
+    fn put(&mut self, bucket: u32, count: u64) {
+        let (power, part) = ((bucket >> PARTS_LOG2) as usize, bucket as usize % PARTS);
+        if self.0.len() <= power {
+            self.0.resize_with(power.saturating_add(1), || None);
+        }
+        let Some(power) = self.0.get_mut(power) else { return };
+        let parts = power.get_or_insert_with(|| Box::new([0; PARTS]));
+        if let Some(sum) = parts.get_mut(part) {
+            *sum = sum.saturating_add(count);
+        }
+    }
+
+    /// Returns the buckets that have values, and their numbers, the lowest first.
+    fn rows(&self) -> impl Iterator<Item = (u32, u64)> {
+        let powers = (0_u32..).zip(&self.0);
+        let powers = powers.filter_map(|(power, parts)| Some((power, parts.as_deref()?)));
+        let parts = powers.flat_map(|(power, parts)| {
+            let first = power << PARTS_LOG2;
+            parts.iter().zip(first..).map(|(count, bucket)| (bucket, *count))
+        });
+        parts.filter(|(_, count)| *count > 0)
+    }
 }
 
 impl Distribution {
@@ -37,15 +74,8 @@ impl Distribution {
         if self.buckets.is_empty() && self.few.len() < FEW {
             return self.few.push(value);
         }
-        for few in std::mem::take(&mut self.few) {
-            self.put(bucket_of(few), 1);
-        }
-        self.put(bucket_of(value), 1);
-    }
-
-    fn put(&mut self, bucket: u32, count: u64) {
-        let sum = self.buckets.entry(bucket).or_default();
-        *sum = sum.saturating_add(count);
+        self.spread_few();
+        self.buckets.put(bucket_of(value), 1);
     }
 
     pub(crate) fn merge(&mut self, other: &Distribution) {
@@ -57,11 +87,16 @@ impl Distribution {
         self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
         other.few.iter().for_each(|value| self.keep(*value));
-        other.buckets.iter().for_each(|(bucket, count)| self.put(*bucket, *count));
+        other.buckets.rows().for_each(|(bucket, count)| self.buckets.put(bucket, count));
         if !self.buckets.is_empty() {
-            for few in std::mem::take(&mut self.few) {
-                self.put(bucket_of(few), 1);
-            }
+            self.spread_few();
+        }
+    }
+
+    /// Moves the values that were kept into their buckets.
+    fn spread_few(&mut self) {
+        for few in std::mem::take(&mut self.few) {
+            self.buckets.put(bucket_of(few), 1);
         }
     }
 
@@ -77,9 +112,6 @@ impl Distribution {
     fn percentiles<const COUNT: usize>(&self, percents: [u64; COUNT]) -> [u64; COUNT] {
         let mut few = self.few.clone();
         few.sort_unstable();
-        let mut buckets: Vec<(u32, u64)> =
-            self.buckets.iter().map(|(bucket, count)| (*bucket, *count)).collect();
-        buckets.sort_unstable();
         percents.map(|percent| {
             let rank = nearest_rank(self.count, percent);
             let place = usize::try_from(rank.saturating_sub(1)).unwrap_or(usize::MAX);
@@ -87,11 +119,11 @@ impl Distribution {
                 return *value;
             }
             let mut seen = 0_u64;
-            let bucket = buckets.iter().find(|(_, count)| {
+            let bucket = self.buckets.rows().find(|(_, count)| {
                 seen = seen.saturating_add(*count);
                 seen >= rank
             });
-            bucket.map_or(self.max, |(bucket, _)| middle_of(*bucket).clamp(self.min, self.max))
+            bucket.map_or(self.max, |(bucket, _)| middle_of(bucket).clamp(self.min, self.max))
         })
     }
 
