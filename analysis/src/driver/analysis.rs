@@ -6,16 +6,17 @@ use super::outputs::Outputs;
 use super::sample_source::SampleSource;
 use crate::by_type::ByType;
 use crate::convert::{Convert, ConvertError};
-use crate::model::activity_edge::EdgeTypes;
+use crate::model::activity_edge::EdgeType;
 use crate::model::activity_path::PathForm;
 use crate::model::intervals::{Interval, LockWaits, Matcher, reported_nanos};
 use crate::model::{
-    Coverage, CpuWeights, GatheredSamples, Kind, LineCoverage, MarkChoice, Mode, Model, Moment,
-    Profile, Resolved, STILL_WAITING, Sample, SessionSpan, Spans, StackHandle, ThreadHandle,
-    ThreadState, TimelineMark, counter_marks, measure, rounded, stands_for,
+    Coverage, CpuWeights, GatheredSamples, Kind, LearnTopic, LineCoverage, MarkChoice, Mode, Model,
+    Moment, Profile, Resolved, STILL_WAITING, Sample, SessionSpan, Spans, StackHandle,
+    ThreadHandle, ThreadState, TimelineMark, counter_marks, measure, rounded, stands_for,
 };
 use nettrace_parser::view::{self, View};
 use nettrace_parser::{Clock, Event, Outcome, Trace};
+use std::sync::Arc;
 
 /// One pass over a trace.
 ///
@@ -37,9 +38,8 @@ use nettrace_parser::{Clock, Event, Outcome, Trace};
 pub struct Analysis<'c> {
     pub(super) options: AnalysisOptions,
     pub(super) model: Model,
-    edge_types: EdgeTypes,
-    /// Which samples the events of each type make.
-    sources: ByType<Option<SampleSource>>,
+    /// What the events of each type are for.
+    types: ByType<TypeUse>,
     pub(super) clock: Option<Clock>,
     pub(super) cpu: CpuWeights,
     /// Threads that currently wait for a lock, for the mode of CPU samples.
@@ -56,6 +56,28 @@ pub struct Analysis<'c> {
     pub(super) selected: SessionSpan,
     /// What the converters' names show about the trace.
     named: Option<Named>,
+}
+
+/// What the events of a type are for, beside what an observer makes of them.
+#[derive(Debug, Clone)]
+struct TypeUse {
+    topic: LearnTopic,
+    /// Type of starts and stops of activities.
+    edge_type: Option<Arc<EdgeType>>,
+    /// Samples that the events make.
+    source: Option<SampleSource>,
+}
+
+impl TypeUse {
+    const NONE: TypeUse = TypeUse { topic: LearnTopic::Nothing, edge_type: None, source: None };
+
+    fn of_type(event: &Event<'_>, kinds: &[Kind]) -> TypeUse {
+        TypeUse {
+            topic: LearnTopic::of_type(event),
+            edge_type: EdgeType::from_event(event).map(Arc::new),
+            source: SampleSource::for_event(event, kinds),
+        }
+    }
 }
 
 /// What the names of a whole trace show about it.
@@ -122,8 +144,7 @@ impl<'c> Analysis<'c> {
         Analysis {
             options,
             model,
-            edge_types: EdgeTypes::default(),
-            sources: ByType::new(None),
+            types: ByType::new(TypeUse::NONE),
             clock: None,
             cpu: CpuWeights::new(),
             locks: LockWaits::default(),
@@ -189,19 +210,21 @@ impl<'c> Analysis<'c> {
         event: &Event<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), ConvertError> {
-        let thread = self.model.learn(event);
+        let kinds = &self.options.kinds;
+        let TypeUse { topic, edge_type, source } =
+            self.types.look_up(event, |event| TypeUse::of_type(event, kinds));
+        let thread = self.model.learn_about(event, topic);
         // Without a usable clock, all events have the time 0.
         let clock = self.begin(event.session());
         let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
         let is_selected = self.outputs.admits_moment(thread, nanos, &self.model);
-        let edge_type = self.edge_types.look_up(event);
         let path_form = match &edge_type {
             Some(_) => self.model.path_form(thread),
             // Only starts and stops of activities have paths.
             None => PathForm::default(),
         };
         let moment = Moment::new(thread, nanos, is_selected, path_form, edge_type);
-        let passed_on = self.pass_on(event, &moment);
+        let passed_on = self.pass_on(event, source, &moment);
         if is_selected {
             self.selected.add(nanos);
             self.model.select(thread);
@@ -211,9 +234,14 @@ impl<'c> Analysis<'c> {
     }
 
     /// Passes on the samples and marks that an event makes, and the event itself.
-    fn pass_on(&mut self, event: &Event<'_>, moment: &Moment) -> Result<(), ConvertError> {
-        let kinds = &self.options.kinds;
-        match self.sources.look_up(event, |event| SampleSource::for_event(event, kinds)) {
+    #[inline]
+    fn pass_on(
+        &mut self,
+        event: &Event<'_>,
+        source: Option<SampleSource>,
+        moment: &Moment,
+    ) -> Result<(), ConvertError> {
+        match source {
             Some(SampleSource::Sampler) => {
                 self.outputs.add_sampler(|| event.capture_thread_id());
                 if let Some(sample) = view::Sample::from_event(event) {

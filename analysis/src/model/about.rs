@@ -3,9 +3,42 @@
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 
-/// What an event of the runtime, or of its rundown, is about.
+/// What the model learns from the events of a type, which is decided once for the type.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum About {
+pub(crate) enum LearnTopic {
+    /// Only their threads and processes.
+    Nothing,
+    /// Code, threads or the version of a runtime.
+    Runtime(About),
+    /// What the recorder of an operating system tells of a process.
+    Recorded,
+    /// The name of a process.
+    Process,
+    /// The form of the paths in activity ids.
+    PathForm,
+}
+
+impl LearnTopic {
+    /// Returns what the model learns from events of the event's type.
+    pub(crate) fn of_type(event: &Event<'_>) -> LearnTopic {
+        match event.known_provider() {
+            KnownProvider::Runtime | KnownProvider::Rundown => {
+                About::from_event(event).map_or(LearnTopic::Nothing, LearnTopic::Runtime)
+            }
+            KnownProvider::UniversalSystem => LearnTopic::Recorded,
+            KnownProvider::EventPipe => LearnTopic::Process,
+            KnownProvider::DiagnosticSource
+            | KnownProvider::Logging
+            | KnownProvider::Other
+            | KnownProvider::Tasks => LearnTopic::PathForm,
+            _ => LearnTopic::Nothing,
+        }
+    }
+}
+
+/// What an event of the runtime, or of its rundown, is about, if the model learns from it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum About {
     Method,
     /// The map from a method's code to its IL.
     IlMap,

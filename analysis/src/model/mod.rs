@@ -83,6 +83,7 @@ mod when;
 
 use crate::hash::{HashMap, HashSet};
 use about::About;
+pub(crate) use about::LearnTopic;
 pub(crate) use assemblies::{Assembly, Domain, is_core};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
 pub use code_file::CodeFile;
@@ -162,7 +163,7 @@ use endpoints::Endpoints;
 use il_maps::IlMaps;
 use methods::Methods;
 use modules::ModuleTable;
-use nettrace_parser::view::{self, KnownProvider, Tier, View};
+use nettrace_parser::view::{self, Tier, View};
 use nettrace_parser::{Event, Guid, Trace, Utf16};
 use ranges::{Ranges, ReportedRange};
 pub(crate) use recent_texts::RecentTexts;
@@ -304,21 +305,24 @@ impl Model {
     /// Takes an event, which must not be older than the previous one, and learns from it. Returns
     /// the thread that the event is about.
     pub fn learn(&mut self, event: &Event<'_>) -> ThreadHandle {
+        self.learn_about(event, LearnTopic::of_type(event))
+    }
+
+    /// Takes an event as [`Model::learn`] does. `topic`: what its type tells.
+    #[inline]
+    pub(crate) fn learn_about(&mut self, event: &Event<'_>, topic: LearnTopic) -> ThreadHandle {
         if self.session.is_none() {
             self.session = Some(event.session().clone());
             self.start_unix_ns = start_unix_ns(event);
         }
         let process = self.process_of(event);
         let thread = self.threads.of_event(process, event);
-        match event.known_provider() {
-            KnownProvider::Runtime | KnownProvider::Rundown => self.learn_runtime(process, event),
-            KnownProvider::UniversalSystem => self.learn_universal(process, event),
-            KnownProvider::EventPipe => self.learn_process(process, event),
-            KnownProvider::DiagnosticSource
-            | KnownProvider::Logging
-            | KnownProvider::Other
-            | KnownProvider::Tasks => self.learn_path_form(process, event),
-            _ => {}
+        match topic {
+            LearnTopic::Nothing => {}
+            LearnTopic::Runtime(about) => self.learn_runtime(process, about, event),
+            LearnTopic::Recorded => self.learn_universal(process, event),
+            LearnTopic::Process => self.learn_process(process, event),
+            LearnTopic::PathForm => self.learn_path_form(process, event),
         }
         thread
     }
@@ -326,10 +330,11 @@ impl Model {
     /// Returns whether [`Model::learn`] uses anything of an event besides the thread and the
     /// process.
     pub(crate) fn learns_from(event: &Event<'_>) -> bool {
-        match event.known_provider() {
-            KnownProvider::UniversalSystem | KnownProvider::EventPipe => true,
+        match LearnTopic::of_type(event) {
+            LearnTopic::Nothing | LearnTopic::PathForm => false,
             // Lines are wanted rarely: see `reports_lines`.
-            _ => !matches!(About::from_event(event), None | Some(About::IlMap)),
+            LearnTopic::Runtime(about) => !matches!(about, About::IlMap),
+            LearnTopic::Recorded | LearnTopic::Process => true,
         }
     }
 
@@ -373,11 +378,10 @@ impl Model {
         handle
     }
 
-    fn learn_runtime(&mut self, process: ProcessHandle, event: &Event<'_>) {
+    fn learn_runtime(&mut self, process: ProcessHandle, about: About, event: &Event<'_>) {
         let ticks = event.timestamp_ticks();
-        match About::from_event(event) {
-            None => {}
-            Some(About::Method) => {
+        match about {
+            About::Method => {
                 let Some(row) = self.processes.get_mut(process.index()) else { return };
                 if row.methods.knows(event, &self.texts) {
                     return;
@@ -387,32 +391,32 @@ impl Model {
                     self.stacks.reuse(process, start, size);
                 }
             }
-            Some(About::IlMap) => {
+            About::IlMap => {
                 if let Some(row) =
                     self.processes.get_mut(process.index()).filter(|_| self.has_lines)
                 {
                     let _ = row.il_maps.learn(event.payload(), ticks);
                 }
             }
-            Some(About::Assembly) => {
+            About::Assembly => {
                 if let Some(row) = self.processes.get_mut(process.index()) {
                     let _ = row.assemblies.learn(event);
                 }
             }
-            Some(About::Module) => {
+            About::Module => {
                 let Some(module) = view::Module::from_event(event) else { return };
                 if let Some(row) = self.processes.get_mut(process.index()) {
                     row.images.learn(&module, event);
                     row.modules.learn(&module, ticks);
                 }
             }
-            Some(About::EntryPoint) => {
+            About::EntryPoint => {
                 let _ = self.learn_entry_point(process, event);
             }
-            Some(About::Thread) => {
+            About::Thread => {
                 let _ = self.learn_thread(process, event);
             }
-            Some(About::Runtime) => {
+            About::Runtime => {
                 let Some(information) = view::RuntimeInformation::from_event(event) else { return };
                 self.name_process(process, information.command_line);
                 if let Some(row) = self.processes.get_mut(process.index()) {

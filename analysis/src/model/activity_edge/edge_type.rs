@@ -46,7 +46,7 @@ pub(super) enum EdgeSource {
 impl EdgeType {
     /// Returns what the events of an event's type have in common; `None` if they are no starts and
     /// stops that reports of activities read.
-    fn from_event(event: &Event<'_>) -> Option<EdgeType> {
+    pub(crate) fn from_event(event: &Event<'_>) -> Option<EdgeType> {
         let source = match event.known_provider() {
             KnownProvider::DiagnosticSource => {
                 EdgeSource::Payload { is_listener: !is_span(event.name()) }
