@@ -181,6 +181,9 @@ pub struct Model {
     last_process: Option<(Option<u64>, ProcessHandle)>,
     threads: ThreadTable,
     stacks: Stacks,
+    /// Stack of the last event whose stack was asked for, which several reports may ask for. The
+    /// event is known by the position of its payload, the id of its stack, and its thread.
+    last_stack: Option<((u64, u32, ThreadHandle), StackHandle)>,
     repairs: Repairs,
     endpoints: Endpoints,
     texts: Texts,

@@ -78,8 +78,14 @@ impl Model {
     /// event.
     #[inline]
     pub fn stack_of(&mut self, event: &Event<'_>, thread: ThreadHandle) -> StackHandle {
+        let place = (event.payload_offset(), event.stack_id(), thread);
+        if let Some((_, known)) = self.last_stack.filter(|(last, _)| *last == place) {
+            return known;
+        }
         let of = (StackOf::Event, thread);
-        self.stack_at(of, event.stack_id(), event.stack(), event.timestamp_ticks())
+        let stack = self.stack_at(of, event.stack_id(), event.stack(), event.timestamp_ticks());
+        self.last_stack = Some((place, stack));
+        stack
     }
 
     /// Returns the handle of a stack of `addresses`, innermost first, which are a part of an
