@@ -1,9 +1,11 @@
 //! Reads the start, stop or failure of an activity from an event.
 
 mod edge_fields;
+mod edge_keys;
 mod edge_type;
 pub(crate) mod http_facts;
 
+pub(crate) use edge_keys::EdgeKeys;
 pub(crate) use edge_type::{EdgeType, EdgeTypes};
 
 use super::activity_id::ActivityId;
@@ -51,7 +53,7 @@ pub(crate) struct ActivityEdge {
     pub(crate) whole_nanos: Option<u64>,
     pub(crate) is_error: bool,
     /// Hashes of the names and values of the event's fields.
-    pub(crate) keys: Vec<(u64, u64)>,
+    pub(crate) keys: EdgeKeys,
 }
 
 /// A start or stop of an activity, which is read once and which several reports need.
@@ -184,7 +186,7 @@ impl ActivityEdge {
             reported_nanos: None,
             whole_nanos: None,
             is_error: pair.is_some_and(|(.., is_error)| is_error),
-            keys: Vec::new(),
+            keys: EdgeKeys::default(),
         };
         let (mut span, mut parent_span, mut has_start_time) = (None, None, false);
         for (key, value) in activity.arguments() {
@@ -322,7 +324,7 @@ impl ActivityEdge {
             reported_nanos: None,
             whole_nanos: None,
             is_error: false,
-            keys: keys.to_vec(),
+            keys: keys.iter().copied().collect(),
         }
     }
 }

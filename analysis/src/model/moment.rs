@@ -24,10 +24,11 @@ pub struct Moment {
     /// Type of the event, if its events may be starts and stops of activities.
     edge_type: Option<Arc<EdgeType>>,
     /// The start or stop that the event reports.
-    edge: OnceCell<Option<Box<ReadEdge>>>,
+    edge: OnceCell<Option<ReadEdge>>,
 }
 
 impl Moment {
+    #[inline]
     pub(crate) fn new(
         thread: ThreadHandle,
         nanos: i64,
@@ -75,9 +76,7 @@ impl Moment {
 
     fn read_edge(&self, event: &Event<'_>) -> Option<&ReadEdge> {
         let edge_type = self.edge_type.as_deref()?;
-        let read = self
-            .edge
-            .get_or_init(|| ReadEdge::from_event(event, edge_type, self.path_form).map(Box::new));
-        read.as_deref()
+        let read = self.edge.get_or_init(|| ReadEdge::from_event(event, edge_type, self.path_form));
+        read.as_ref()
     }
 }

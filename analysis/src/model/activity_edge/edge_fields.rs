@@ -1,13 +1,12 @@
 //! Reads the fields of starts and stops of EventSources. What each field tells is decided once for a
 //! type.
 
+use super::edge_keys::EdgeKeys;
 use super::http_facts::{HttpFacts, HttpField, RecentFacts, direction_of};
 use crate::hash::hash_of;
 use crate::model::short;
 use nettrace_parser::{Event, Value};
 
-/// Maximum number of fields of an event that are compared when a stop is matched with a start.
-const MAX_KEYS: usize = 8;
 /// Maximum length of a field's text that is compared, in bytes.
 const MAX_KEY_BYTES: usize = 128;
 
@@ -42,12 +41,8 @@ impl EdgeFields {
 
     /// Returns hashes of the names and values of the fields to compare, and the facts about the HTTP
     /// request that starts or stops.
-    pub(super) fn read(
-        &self,
-        event: &Event<'_>,
-        is_start: bool,
-    ) -> (Vec<(u64, u64)>, Option<HttpFacts>) {
-        let mut keys = Vec::with_capacity(self.rows.len().min(MAX_KEYS));
+    pub(super) fn read(&self, event: &Event<'_>, is_start: bool) -> (EdgeKeys, Option<HttpFacts>) {
+        let mut keys = EdgeKeys::default();
         let (mut asked, mut status) = (0, None);
         let mut fields = event.fields();
         for row in &self.rows {
@@ -62,7 +57,7 @@ impl EdgeFields {
                 _ => None,
             };
             let is_short = text.is_none_or(|text| text.len() <= MAX_KEY_BYTES);
-            let key = row.key.filter(|_| is_short && keys.len() < MAX_KEYS);
+            let key = row.key.filter(|_| is_short && !keys.is_full());
             if key.is_none() && row.http.is_none() {
                 continue;
             }
@@ -75,7 +70,9 @@ impl EdgeFields {
                     (None, None) => continue,
                 },
             };
-            keys.extend(key.map(|name| (name, hash)));
+            if let Some(name) = key {
+                keys.push((name, hash));
+            }
             match row.http {
                 Some(HttpField::Status) => status = value.as_i64(),
                 Some(field) => asked = hash_of(&(asked, field, hash)),

@@ -4,7 +4,7 @@ use super::activity_ids::ActivityIds;
 use super::shared_stops::{MAX_SHARED, SharedStops, StopOf, StoppedActivities, agree};
 use super::{Bounds, Edge, Interval};
 use crate::hash::{HashMap, hash_of};
-use crate::model::activity_edge::{ActivityEdge, is_failure};
+use crate::model::activity_edge::{ActivityEdge, EdgeKeys, is_failure};
 use crate::model::activity_id::ActivityId;
 use crate::model::{TextHandle, ThreadHandle};
 use nettrace_parser::Event;
@@ -51,7 +51,7 @@ pub(crate) struct OpenActivity<T> {
     /// Thread and time of the start.
     pub(crate) at: Edge,
     /// Hashes of the names and values of the start event's fields.
-    pub(super) keys: Vec<(u64, u64)>,
+    pub(super) keys: EdgeKeys,
     /// Whether no later activity with the same name was open on the thread when it stopped.
     pub(crate) is_innermost: bool,
     pub(crate) what: T,
@@ -166,7 +166,7 @@ impl<T> OpenActivities<T> {
             path: edge.path.clone(),
             path_may_repeat: edge.path_may_repeat,
             at,
-            keys: edge.keys.clone(),
+            keys: edge.keys,
             is_innermost: true,
             what,
         });

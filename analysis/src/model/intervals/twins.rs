@@ -8,7 +8,7 @@
 use super::OpenActivityKey;
 use crate::hash::{HashMap, hash_of};
 use crate::model::ThreadHandle;
-use crate::model::activity_edge::ActivityEdge;
+use crate::model::activity_edge::{ActivityEdge, EdgeKeys};
 use std::collections::BTreeMap;
 
 /// Maximum number of open spans. If there are more, their stops were lost.
@@ -23,7 +23,7 @@ pub(crate) struct Twins {
     reported: HashMap<u64, BTreeMap<OpenActivityKey, ThreadHandle>>,
     /// Spans that a listener reported, by task and by a field that start and stop share.
     by_field: HashMap<(u64, (u64, u64)), OpenActivityKey>,
-    tasks: HashMap<OpenActivityKey, (u64, Vec<(u64, u64)>)>,
+    tasks: HashMap<OpenActivityKey, (u64, EdgeKeys)>,
 }
 
 /// The span that a listener's stop ends, as far as it is known.
@@ -58,10 +58,10 @@ impl Twins {
         if self.tasks.len() >= MAX_OPEN_SPANS {
             *self = Twins::default();
         }
-        for field in &edge.keys {
+        for field in edge.keys.iter() {
             self.by_field.insert((task, *field), key);
         }
-        self.tasks.insert(key, (task, edge.keys.clone()));
+        self.tasks.insert(key, (task, edge.keys));
         self.reported.entry(task).or_default().insert(key, thread);
         Some(key)
     }
@@ -91,8 +91,8 @@ impl Twins {
     /// Removes a span that has stopped.
     pub(crate) fn span_stopped(&mut self, key: OpenActivityKey) {
         let Some((task, fields)) = self.tasks.remove(&key) else { return };
-        for field in fields {
-            self.by_field.remove(&(task, field));
+        for field in fields.iter() {
+            self.by_field.remove(&(task, *field));
         }
         if let Some(reported) = self.reported.get_mut(&task) {
             reported.remove(&key);
