@@ -35,7 +35,8 @@ macro_rules! reports {
         pub(crate) struct OverviewInterest {
             $($name: bool,)+
             $among: bool,
-            subjects: bool,
+            /// Subject of the events, if they count for one.
+            subject: Option<TraceSubject>,
             own: bool,
             askers: bool,
             faults: bool,
@@ -48,7 +49,7 @@ macro_rules! reports {
                 let interest = OverviewInterest {
                     $($name: self.reports.$name.wants(event),)+
                     $among: self.reports.$among.wants(event),
-                    subjects: TraceSubject::for_event(event).is_some(),
+                    subject: TraceSubject::for_event(event),
                     own: is_own(event),
                     askers: Askers::wants(event),
                     faults: SourceFault::may_be(event),
@@ -59,9 +60,9 @@ macro_rules! reports {
                     exceptions: interest.exceptions && !Exceptions::is_end(event),
                     ..interest
                 };
-                let OverviewInterest { $($name,)+ $among, subjects, own, askers, faults, ids } =
+                let OverviewInterest { $($name,)+ $among, subject, own, askers, faults, ids } =
                     interest;
-                ($($name ||)+ $among || subjects || own || askers || faults || ids)
+                ($($name ||)+ $among || subject.is_some() || own || askers || faults || ids)
                     .then_some(interest)
             }
         }
@@ -163,7 +164,7 @@ impl Overview {
         OverviewReports {
             gc: Gc::default().at_most(0),
             alloc: Alloc::default(),
-            exceptions: Exceptions::default().top(MAX_THROW_SITES),
+            exceptions: Exceptions::default().top(MAX_THROW_SITES).without_names(),
             contention: Contention::default().without_owner_stacks(),
             waits: Waits::default(),
             jit: Jit::default().without_methods(),
@@ -171,7 +172,7 @@ impl Overview {
             activities: Activities::without_parts().with_http().without_fields(),
             logs: Logs::default().without_messages(),
             counters: Counters::default().without_points(),
-            tasks: Tasks::default().without_activities(),
+            tasks: Tasks::default().without_activities().only_open_waits(),
             sql: Sql::default(),
         }
     }
@@ -185,23 +186,23 @@ impl Overview {
         interest: &OverviewInterest,
     ) {
         self.reports.observe(event, moment, model, interest);
-        if moment.is_selected
-            && interest.subjects
-            && let Some(subject) = TraceSubject::for_event(event)
-        {
+        if !moment.is_selected {
+            return;
+        }
+        if let Some(subject) = interest.subject {
             let count = self.subjects.entry(subject).or_default();
             *count = count.saturating_add(1);
         }
-        if moment.is_selected && interest.own {
+        if interest.own {
             self.own.add(event);
         }
-        if moment.is_selected && interest.askers {
+        if interest.askers {
             self.askers.add(event, moment, model);
         }
-        if moment.is_selected && interest.faults {
+        if interest.faults {
             self.faults.add(event);
         }
-        if moment.is_selected && interest.ids {
+        if interest.ids {
             self.ids.add(event, moment);
         }
     }

@@ -235,8 +235,8 @@ pub struct Exceptions {
     /// Handlers in progress, with the site of their exception; `None` if the filter did not accept
     /// the throw.
     threads: HashMap<ThreadHandle, Handlers<Option<SitePlace>, ()>>,
-    /// Groups of messages.
-    groups: RecentTexts<TextHandle>,
+    /// Groups of messages; `None` if only figures are wanted.
+    groups: Option<RecentTexts<TextHandle>>,
     is_handling_traced: bool,
     top: usize,
 }
@@ -248,7 +248,7 @@ impl Default for Exceptions {
             sites: Vec::new(),
             places: HashMap::default(),
             threads: HashMap::default(),
-            groups: RecentTexts::default(),
+            groups: Some(RecentTexts::default()),
             is_handling_traced: false,
             top: DEFAULT_ROWS,
         }
@@ -256,6 +256,12 @@ impl Default for Exceptions {
 }
 
 impl Exceptions {
+    /// Leaves out messages, and the methods that caught exceptions.
+    #[must_use]
+    pub(crate) fn without_names(self) -> Exceptions {
+        Exceptions { groups: None, ..self }
+    }
+
     /// Returns whether an event says that an exception was handled, which changes nothing here.
     pub(crate) fn is_end(event: &Event<'_>) -> bool {
         event.known_provider() == KnownProvider::Runtime && event.id() == 256
@@ -288,14 +294,14 @@ impl Exceptions {
             site.rethrown = site.rethrown.saturating_add(1);
             site.spent_again(catching_since, moment.nanos);
         }
-        if let Some(exception) = exception {
+        if let Some((exception, groups)) = exception.zip(self.groups.as_mut()) {
             let texts = model.texts_mut();
             let group = if site.messages.len() >= MAX_MESSAGES {
                 // Messages with names in them may all differ.
                 texts.intern("(other messages)")
             } else {
                 let find = |text: Utf16<'_>| texts.intern(&group_of(&text.to_string()));
-                self.groups.meaning_of(exception.message, find)
+                groups.meaning_of(exception.message, find)
             };
             increase(site.messages.entry(group).or_default(), 1);
         }
@@ -336,6 +342,9 @@ impl Exceptions {
                 site.caught = site.caught.saturating_add(1);
                 let nanos = nanos_between(cause.thrown_nanos, moment.nanos);
                 site.spreads.get_or_insert_default().to_catch.add(nanos);
+            }
+            if self.groups.is_none() {
+                return;
             }
             let texts = model.texts_mut();
             let method = event.field("MethodName").and_then(|method| texts.intern_value(method));

@@ -60,6 +60,8 @@ pub(super) struct TaskWaits {
     places: HashMap<TaskWaitPlace, (Distribution, u64)>,
     /// Waits in progress, with their place; `None` if the filter did not accept the start.
     open: Matcher<TaskKey, Option<TaskWaitPlace>>,
+    /// Whether only waits in progress are wanted.
+    is_open_only: bool,
     /// Number of waits that began while too many others were in progress.
     not_kept: u64,
     /// Number of waits of `not_kept` that have not ended.
@@ -78,9 +80,17 @@ pub(super) struct WaitedTasks {
 }
 
 impl TaskWaits {
+    /// Counts no waits by place.
+    pub(super) fn only_open() -> TaskWaits {
+        TaskWaits { is_open_only: true, ..TaskWaits::default() }
+    }
+
     pub(super) fn begin(&mut self, key: TaskKey, at: Edge, place: Option<TaskWaitPlace>) {
         let mut not_kept = None;
         self.open.start_inside(key, at, place, |wait| not_kept = wait.what);
+        if self.is_open_only {
+            return;
+        }
         if let Some(place) = place {
             increase(&mut self.places.entry(place).or_default().1, 1);
         }
@@ -95,6 +105,7 @@ impl TaskWaits {
 
     pub(super) fn end(&mut self, key: TaskKey, at: Edge, each: Option<&mut EachTask>) {
         match self.open.stop_one(key, at) {
+            _ if self.is_open_only => {}
             Some(wait) => {
                 if let Some(place) = wait.what {
                     self.places.entry(place).or_default().0.add(wait.nanos);

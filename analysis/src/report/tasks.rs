@@ -173,6 +173,13 @@ impl Tasks {
         self
     }
 
+    /// Finds only the waits that are not over: other figures of the report are 0.
+    #[must_use]
+    pub(crate) fn only_open_waits(mut self) -> Tasks {
+        self.waits = TaskWaits::only_open();
+        self
+    }
+
     /// Keeps each task and wait that ends, for [`Tasks::take_ended`].
     #[must_use]
     #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
