@@ -9,6 +9,7 @@ mod corpus;
 mod lines;
 mod outputs;
 mod packages;
+mod shipped;
 mod site;
 
 use clap::{Parser, Subcommand};
@@ -108,6 +109,10 @@ fn done(result: io::Result<()>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn invalid(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
 /// Returns the folder of the repository.

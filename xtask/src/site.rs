@@ -6,7 +6,7 @@
 //! | `nettrace.wasm.gz` | the program, which the page loads |
 //! | `nettrace.html` | the same page with the program inside, which a browser opens from a disk |
 
-use crate::{base64, cargo, top};
+use crate::{base64, cargo, invalid, shipped, top};
 use clap::Args;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -17,7 +17,8 @@ use std::{env, fs};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 /// What every browser has since 2023, and a stack for names of types that are nested deeply.
-const FLAGS: &str = "-C target-feature=+simd128 -C strip=symbols -C link-arg=-zstack-size=4194304";
+const FLAGS: [&str; 3] =
+    ["-Ctarget-feature=+simd128", "-Cstrip=symbols", "-Clink-arg=-zstack-size=4194304"];
 
 /// Maximum number of bytes that are sent before a trace can be read.
 const MAX_SENT_BYTES: usize = 3_000_000;
@@ -56,7 +57,7 @@ impl Site {
         }
         println!("the program unpacked: {} bytes; sent to begin: {sent} bytes", program.len());
         if sent > MAX_SENT_BYTES {
-            return Err(invalid(&format!("more than {MAX_SENT_BYTES} bytes are sent")));
+            return Err(invalid(format!("more than {MAX_SENT_BYTES} bytes are sent")));
         }
         Ok(())
     }
@@ -70,7 +71,7 @@ fn program() -> io::Result<Vec<u8>> {
         .current_dir(top())
         .args(args)
         .args(["--release", "--target", TARGET])
-        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", FLAGS)
+        .env(shipped::FLAGS, shipped::flags(&FLAGS))
         .status()?;
     if !status.success() {
         return Err(io::Error::other(format!("building for {TARGET} failed")));
@@ -143,8 +144,4 @@ fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(bytes)?;
     encoder.finish()
-}
-
-fn invalid(text: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, text)
 }

@@ -7,7 +7,7 @@ mod program;
 mod wheel;
 mod zipped;
 
-use crate::top;
+use crate::{invalid, top};
 use clap::Args;
 use platform::Platform;
 use program::Program;
@@ -133,8 +133,4 @@ impl Packed {
 
 fn repository_file(path: &str) -> io::Result<Vec<u8>> {
     fs::read(top().join(path))
-}
-
-fn invalid(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, error)
 }

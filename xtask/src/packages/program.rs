@@ -1,8 +1,8 @@
 //! The command, built for a platform, and what it prints about itself.
 
+use super::Packed;
 use super::platform::{Platform, host};
-use super::{Packed, invalid};
-use crate::{cargo, top};
+use crate::{cargo, invalid, shipped, top};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -78,9 +78,9 @@ fn built(platform: &Platform) -> io::Result<PathBuf> {
         .env("CARGO_INCREMENTAL", "0")
         .current_dir(top());
     // A Linux without glibc runs it, and a Windows without the C++ runtime.
-    if platform.is_linux() || platform.target.ends_with("-msvc") {
-        build.env(platform.variable("RUSTFLAGS"), "-C target-feature=+crt-static");
-    }
+    let is_whole = platform.is_linux() || platform.target.ends_with("-msvc");
+    let flags: &[&str] = if is_whole { &["-Ctarget-feature=+crt-static"] } else { &[] };
+    build.env(shipped::FLAGS, shipped::flags(flags));
     if !build.status()?.success() {
         return Err(invalid(format!("{}: cannot be built", platform.target)));
     }

@@ -3,7 +3,8 @@
 //! Entries are deflated, and have the modes of Unix. All have one time, so that the same files give
 //! the same bytes.
 
-use super::{Packed, invalid};
+use super::Packed;
+use crate::invalid;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use std::io::{self, Write};
