@@ -19,6 +19,7 @@ mod errors;
 mod events;
 #[cfg(feature = "parquet")]
 mod export;
+mod gcdump;
 mod heap_dumps;
 mod hidden_names;
 mod input;
