@@ -2,10 +2,13 @@
 //! of time after the last event, such as a page and a comparison.
 
 mod divided;
+mod last_row;
+mod nearly_sorted;
 mod pass;
 mod sample_rows;
 
 pub(crate) use divided::divided;
+pub(crate) use last_row::LastRow;
 pub(crate) use pass::{Gathers, Shared, gathering_pass, take};
 pub(crate) use sample_rows::{
     Forgotten, KeyedSample, SampleKey, SampleRow, SampleRows, SamplesByKind,

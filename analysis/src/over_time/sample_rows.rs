@@ -1,6 +1,8 @@
 //! Samples in a bounded number of rows: one row each at first, then sums over short slices of time.
 //! If there are very many different stacks, the lightest become one stack for each thread.
 
+use super::last_row::LastRow;
+use super::nearly_sorted::is_sorted_by_few_moves;
 use crate::hash::{HashMap, HashSet};
 use crate::model::{Kind, Mode, Sample, StackHandle, TextHandle, ThreadHandle};
 use std::cmp::Reverse;
@@ -48,8 +50,8 @@ impl SampleKey {
 struct SampleKeys {
     numbers: HashMap<SampleKey, u32>,
     keys: Vec<SampleKey>,
-    /// Place of the last row of each key, by number. It is only a hint.
-    last_rows: Vec<usize>,
+    /// Last row of each key, by number. It is only a hint.
+    last_rows: Vec<LastRow>,
 }
 
 impl SampleKeys {
@@ -58,7 +60,7 @@ impl SampleKeys {
         let number = *self.numbers.entry(key).or_insert(next);
         if number == next {
             self.keys.push(key);
-            self.last_rows.push(usize::MAX);
+            self.last_rows.push(LastRow::NONE);
         }
         number
     }
@@ -67,9 +69,9 @@ impl SampleKeys {
         self.keys.get(number as usize)
     }
 
-    fn set_last_row(&mut self, number: u32, place: usize) {
+    fn set_last_row(&mut self, number: u32, row: LastRow) {
         if let Some(last) = self.last_rows.get_mut(number as usize) {
-            *last = place;
+            *last = row;
         }
     }
 }
@@ -129,10 +131,10 @@ impl SampleRows {
     }
 }
 
-/// Sorts rows by time, equal ones as they were. A stable sort takes memory for as many rows, so one
-/// that changes nothing is left out.
+/// Sorts rows by time, equal ones as they were. Samples of different threads are slightly out of
+/// order.
 fn sort_by_time(rows: &mut [KeyedSample]) {
-    if !rows.is_sorted_by_key(|row| row.nanos) {
+    if !is_sorted_by_few_moves(rows, |row| row.nanos) {
         rows.sort_by_key(|row| row.nanos);
     }
 }
@@ -160,7 +162,7 @@ impl Samples {
     fn push(&mut self, row: KeyedSample) -> bool {
         let is_new = !self.merge(&row);
         if is_new {
-            self.keys.set_last_row(row.key, self.rows.len());
+            self.set_last_row(&row, self.rows.len());
             self.rows.push(row);
         }
         is_new
@@ -168,11 +170,10 @@ impl Samples {
 
     /// Adds a row to the last one of its key, if both are in one slice.
     fn merge(&mut self, row: &KeyedSample) -> bool {
-        if self.slice_nanos > 0
-            && let Some(last) = self.keys.last_rows.get(row.key as usize)
-            && let Some(sum) = self.rows.get_mut(*last)
+        if let Some(last) = self.keys.last_rows.get(row.key as usize)
+            && let Some(place) = last.place_in_one(row.nanos)
+            && let Some(sum) = self.rows.get_mut(place)
             && sum.key == row.key
-            && sum.nanos.div_euclid(self.slice_nanos) == row.nanos.div_euclid(self.slice_nanos)
             && let Some(samples) = sum.samples.checked_add(row.samples)
         {
             sum.samples = samples;
@@ -182,6 +183,13 @@ impl Samples {
             return true;
         }
         false
+    }
+
+    fn set_last_row(&mut self, row: &KeyedSample, place: usize) {
+        if self.slice_nanos > 0 {
+            let last = LastRow::new(place, row.nanos, self.slice_nanos);
+            self.keys.set_last_row(row.key, last);
+        }
     }
 
     /// Sums equal samples over longer slices until half of the rows are free. First forgets the
@@ -253,17 +261,19 @@ impl Samples {
 
     /// Sums the rows of each key in a slice of time.
     fn add_up(&mut self) {
-        // Samples of different threads are slightly out of order. A stable sort would take memory for
-        // as many rows again.
-        self.rows.sort_unstable_by_key(|row| (row.nanos, row.key));
-        self.keys.last_rows.fill(usize::MAX);
+        let order = |row: &KeyedSample| (row.nanos, row.key);
+        if !is_sorted_by_few_moves(&mut self.rows, order) {
+            // A stable sort would take memory for as many rows again.
+            self.rows.sort_unstable_by_key(order);
+        }
+        self.keys.last_rows.fill(LastRow::NONE);
         let mut kept = 0_usize;
         for place in 0..self.rows.len() {
             let Some(row) = self.rows.get(place).copied() else { break };
             if self.merge(&row) {
                 continue;
             }
-            self.keys.set_last_row(row.key, kept);
+            self.set_last_row(&row, kept);
             if let Some(free) = self.rows.get_mut(kept) {
                 *free = row;
             }

@@ -3,6 +3,7 @@
 
 use crate::hash::HashMap;
 use crate::html::Columns;
+use crate::over_time::LastRow;
 use serde_json::{Value, json};
 
 /// Minimum length of a bin of time, in nanoseconds.
@@ -15,13 +16,19 @@ pub(super) struct Sums<const N: usize> {
     /// Rows, of which several may have one bin and key if occurrences are out of order.
     rows: Vec<Sum>,
     numbers: HashMap<[u32; N], u32>,
-    /// Keys by number, each with the place of its last row.
-    keys: Vec<([u32; N], usize)>,
+    /// Keys by number.
+    keys: Vec<SumKey<N>>,
     bin_nanos: i64,
     /// Maximum number of rows.
     most: usize,
     /// Number of occurrences for which there is no room even with the longest bins.
     left_out: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct SumKey<const N: usize> {
+    key: [u32; N],
+    last: LastRow,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -82,28 +89,25 @@ impl<const N: usize> Sums<N> {
         }
         if known.is_none() {
             self.numbers.insert(key, number);
-            self.keys.push((key, usize::MAX));
+            self.keys.push(SumKey { key, last: LastRow::NONE });
         }
         self.push(sum);
     }
 
     /// Adds a sum to the last row of its key, if both are in one bin.
     fn merge(&mut self, sum: &Sum) -> bool {
-        let Some((_, last)) = self.keys.get(sum.key as usize) else { return false };
-        let Some(row) = self.rows.get_mut(*last) else { return false };
-        let bin_nanos = self.bin_nanos;
-        let bin = |sum: &Sum| sum.first_nanos.div_euclid(bin_nanos);
-        let is_same = (bin_nanos == i64::MAX || bin(row) == bin(sum))
-            && row.count.checked_add(sum.count).is_some();
-        if is_same {
-            row.merge(sum);
-        }
-        is_same
+        let Some(of) = self.keys.get(sum.key as usize) else { return false };
+        let last = of.last.place_in_one(sum.first_nanos).and_then(|last| self.rows.get_mut(last));
+        let Some(row) = last.filter(|row| row.count.checked_add(sum.count).is_some()) else {
+            return false;
+        };
+        row.merge(sum);
+        true
     }
 
     fn push(&mut self, sum: Sum) {
-        if let Some((_, last)) = self.keys.get_mut(sum.key as usize) {
-            *last = self.rows.len();
+        if let Some(of) = self.keys.get_mut(sum.key as usize) {
+            of.last = last_row(self.rows.len(), &sum, self.bin_nanos);
         }
         self.rows.push(sum);
     }
@@ -122,9 +126,9 @@ impl<const N: usize> Sums<N> {
 
     /// Merges the rows of each bin and key.
     fn add_up(&mut self) {
-        // Not a stable sort, which would take memory for as many rows again: merging has no order.
-        self.rows.sort_unstable_by_key(|sum| (sum.first_nanos, sum.key));
-        self.keys.iter_mut().for_each(|(_, last)| *last = usize::MAX);
+        // Rows came in time order, in a few runs, which a stable sort joins.
+        self.rows.sort_by_key(|sum| (sum.first_nanos, sum.key));
+        self.keys.iter_mut().for_each(|of| of.last = LastRow::NONE);
         let rows = self.rows.len();
         let mut kept = 0_usize;
         for place in 0..rows {
@@ -132,8 +136,8 @@ impl<const N: usize> Sums<N> {
             if self.merge(&sum) {
                 continue;
             }
-            if let Some((_, last)) = self.keys.get_mut(sum.key as usize) {
-                *last = kept;
+            if let Some(of) = self.keys.get_mut(sum.key as usize) {
+                of.last = last_row(kept, &sum, self.bin_nanos);
             }
             if let Some(free) = self.rows.get_mut(kept) {
                 *free = sum;
@@ -157,16 +161,16 @@ impl<const N: usize> Sums<N> {
     /// Replaces each key. `key` must map different keys to different ones.
     pub(super) fn with_keys(mut self, mut key: impl FnMut([u32; N]) -> [u32; N]) -> Sums<N> {
         self.numbers = HashMap::default();
-        self.keys.iter_mut().for_each(|(old, _)| *old = key(*old));
+        self.keys.iter_mut().for_each(|of| of.key = key(of.key));
         self
     }
 
     /// Returns the sums in time order, and their keys by number.
-    fn into_rows(mut self) -> (Vec<Sum>, Vec<([u32; N], usize)>) {
+    fn into_rows(mut self) -> (Vec<Sum>, Vec<SumKey<N>>) {
         self.add_up();
         let Sums { mut rows, keys, .. } = self;
-        rows.sort_unstable_by_key(|sum| {
-            (sum.first_nanos, keys.get(sum.key as usize).map_or([0; N], |(key, _)| *key))
+        rows.sort_by_key(|sum| {
+            (sum.first_nanos, keys.get(sum.key as usize).map_or([0; N], |of| of.key))
         });
         (rows, keys)
     }
@@ -192,7 +196,7 @@ impl<const N: usize> Sums<N> {
         if rows.is_empty() {
             return None;
         }
-        let key_of = |sum: &Sum| numbered.get(sum.key as usize).map_or([0; N], |(key, _)| *key);
+        let key_of = |sum: &Sum| numbered.get(sum.key as usize).map_or([0; N], |of| of.key);
         columns.add_steps(format!("{name}.t"), rows.iter().map(|sum| sum.first_nanos));
         columns.add(
             format!("{name}.lasts"),
@@ -209,6 +213,14 @@ impl<const N: usize> Sums<N> {
             columns.add(format!("{name}.max"), rows.iter().map(|sum| sum.max));
         }
         Some(about)
+    }
+}
+
+/// Returns the last row of a key. The longest bins are one.
+fn last_row(place: usize, sum: &Sum, bin_nanos: i64) -> LastRow {
+    match bin_nanos {
+        i64::MAX => LastRow::of_one_slice(place),
+        _ => LastRow::new(place, sum.first_nanos, bin_nanos),
     }
 }
 
