@@ -281,7 +281,7 @@ impl Profile {
     #[inline]
     fn endpoint_at(&self, thread: ThreadHandle, nanos: i64, model: &Model) -> Option<u32> {
         let endpoints = self.endpoints.as_ref()?;
-        endpoints.at(model.thread(thread)?.os_thread_id?, nanos)
+        endpoints.of_thread(model.thread(thread)?.os_thread_id?).at(nanos)
     }
 
     /// Keeps the times of CPU samples from now on.

@@ -25,10 +25,6 @@ impl ThreadSpan {
     pub fn new(thread_id: u64, from_nanos: i64, to_nanos: i64) -> ThreadSpan {
         ThreadSpan { thread_id, from_nanos, to_nanos }
     }
-
-    fn is_around(&self, thread_id: u64, nanos: i64) -> bool {
-        self.thread_id == thread_id && self.from_nanos <= nanos && nanos < self.to_nanos
-    }
 }
 
 /// Spans of threads, by thread and time. The spans of one thread do not overlap; they are joined
@@ -132,16 +128,38 @@ impl EndpointSpans {
         self.left_out.iter().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// Returns the place in [`EndpointSpans::endpoints`] of the request that a thread worked for at
-    /// a time. Of requests inside each other, it is the innermost. `None` if the thread worked for
-    /// no request; [`UNKNOWN_ENDPOINT`] if it may have worked for one that lacks spans.
-    pub(crate) fn at(&self, thread_id: u64, nanos: i64) -> Option<u32> {
-        let begun =
-            |(span, _): &(ThreadSpan, u32)| (span.thread_id, span.from_nanos) <= (thread_id, nanos);
-        let begun = self.spans.get(..self.spans.partition_point(begun))?;
-        let mut newest = begun.iter().rev().take(MAX_SEARCHED_SPANS);
-        let known = newest.find(|(span, _)| span.is_around(thread_id, nanos));
-        let may_lack = || self.unknown.overlap(thread_id, nanos, nanos).then_some(UNKNOWN_ENDPOINT);
+    /// Returns the times in which a thread worked for requests.
+    pub(crate) fn of_thread(&self, thread_id: u64) -> EndpointsOfThread<'_> {
+        let spans = self.spans.partition_point(|(span, _)| span.thread_id < thread_id);
+        let spans = self.spans.get(spans..).unwrap_or_default();
+        let end = spans.partition_point(|(span, _)| span.thread_id == thread_id);
+        EndpointsOfThread {
+            spans: spans.get(..end).unwrap_or_default(),
+            thread_id,
+            unknown: &self.unknown,
+        }
+    }
+}
+
+/// Times in which a thread worked for incoming requests.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EndpointsOfThread<'s> {
+    /// Spans with the indices of their endpoints, as in [`EndpointSpans`].
+    spans: &'s [(ThreadSpan, u32)],
+    thread_id: u64,
+    unknown: &'s ThreadSpans,
+}
+
+impl EndpointsOfThread<'_> {
+    /// Returns the place in [`EndpointSpans::endpoints`] of the request that the thread worked for
+    /// at a time. Of requests inside each other, it is the innermost. `None` if the thread worked
+    /// for no request; [`UNKNOWN_ENDPOINT`] if it may have worked for one that lacks spans.
+    pub(crate) fn at(&self, nanos: i64) -> Option<u32> {
+        let begun = self.spans.partition_point(|(span, _)| span.from_nanos <= nanos);
+        let mut newest = self.spans.get(..begun)?.iter().rev().take(MAX_SEARCHED_SPANS);
+        let known = newest.find(|(span, _)| nanos < span.to_nanos);
+        let may_lack =
+            || self.unknown.overlap(self.thread_id, nanos, nanos).then_some(UNKNOWN_ENDPOINT);
         known.map(|(_, endpoint)| *endpoint).or_else(may_lack)
     }
 }
@@ -171,7 +189,7 @@ mod tests {
         let unknown = [ThreadSpan::new(2, 50, 80)].into_iter().collect();
         let spans = EndpointSpans::new(names.to_vec(), requests, vec![0, 3, 1], unknown);
         assert_eq!(spans.endpoints(), ["GET /inner", "GET /late", "GET /outer"]);
-        let at = |thread, nanos| spans.at(thread, nanos);
+        let at = |thread, nanos| spans.of_thread(thread).at(nanos);
         assert_eq!(
             [at(1, 50), at(2, 25), at(2, 40), at(2, 55)],
             [Some(2), Some(0), Some(2), Some(2)]

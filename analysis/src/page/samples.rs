@@ -126,10 +126,12 @@ fn endpoints_of(
     resolved: &Resolved<'_>,
 ) -> Vec<u32> {
     let mut threads = ByKey::new(keys);
+    let of_thread = |key: &SampleKey| {
+        Some(served.of_thread(resolved.model().thread(key.thread)?.os_thread_id?))
+    };
     let endpoint = |row: &KeyedSample| {
-        let thread =
-            threads.get(row, |key| resolved.model().thread(key.thread)?.os_thread_id)??;
-        let endpoint = served.at(thread, row.nanos).filter(|at| *at != UNKNOWN_ENDPOINT);
+        let endpoint = threads.get(row, of_thread)??.at(row.nanos);
+        let endpoint = endpoint.filter(|at| *at != UNKNOWN_ENDPOINT);
         resolved.served_by(keys.get(row.key as usize)?.stack, endpoint)
     };
     let mut endpoint = endpoint;
