@@ -116,6 +116,9 @@ impl Outputs<'_> {
     }
 
     pub(super) fn marks(&mut self, spans: &mut Spans, model: &Model) -> Result<(), ConvertError> {
+        if !spans.is_any_ready() {
+            return Ok(());
+        }
         for mark in spans.ready() {
             let is_sampler = matches!(&mark, TimelineMark::Span(span) if span.category == Category::SamplerPause);
             if !is_sampler || self.has_sampler_pauses {

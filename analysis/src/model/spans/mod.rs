@@ -23,6 +23,7 @@
 mod activities;
 mod counters;
 mod handlers;
+mod last_numbers;
 mod mark;
 mod mark_text;
 mod runtime;
@@ -43,6 +44,7 @@ use super::{Model, Texts, ThreadHandle};
 use crate::hash::HashMap;
 use crate::model;
 use handlers::SpanHandlers;
+use last_numbers::LastNumbers;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use shown_names::ShownNames;
@@ -61,8 +63,7 @@ pub(crate) struct Spans {
     task_names: HashMap<(u64, u64), MarkText>,
     /// Suspensions of all threads, each with the name of its reason, by process.
     suspensions: BTreeMap<u64, Suspensions<String>>,
-    /// Sequence number of each writing thread's last event.
-    numbers: HashMap<u64, u32>,
+    numbers: LastNumbers,
     /// Names of types, of methods that events of the runtime name, and of tasks.
     type_names: ShownNames,
     method_names: ShownNames,
@@ -158,6 +159,12 @@ impl Spans {
         self.open.finish(self.last_nanos, others);
     }
 
+    /// Returns whether marks are complete.
+    #[inline]
+    pub(crate) fn is_any_ready(&self) -> bool {
+        !self.open.ready.is_empty()
+    }
+
     /// Takes the marks that are complete.
     pub(crate) fn ready(&mut self) -> std::vec::Drain<'_, TimelineMark> {
         self.open.ready.drain(..)
@@ -166,7 +173,7 @@ impl Spans {
     /// Detects missing events by the sequence numbers of the writing thread.
     fn count(&mut self, event: &Event<'_>, nanos: i64) {
         let (writer, number) = (event.capture_thread(), event.sequence_number());
-        let Some(last) = self.numbers.insert(writer, number) else { return };
+        let Some(last) = self.numbers.replace(writer, number) else { return };
         let step = number.wrapping_sub(last).cast_signed();
         if step > 1 {
             self.open.losses.lost(writer, nanos);
