@@ -61,3 +61,30 @@ fn broken_ones_end_in_an_error_with_the_place() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     ran.assert_message("its end is missing, behind all that is needed");
 }
+
+mod with_runtime {
+    use super::*;
+    use nettrace_testdata::peers;
+
+    #[test]
+    #[ignore = "needs NETTRACE_PEERS"]
+    fn dotnet_gcdump_opens_what_is_written_and_sees_the_same_bytes_and_counts() {
+        let path = converted("zoo-peer.gcdump");
+        let mut tool = peers::tool("../moretools/dotnet-gcdump/dotnet-gcdump.dll");
+        let output = tool.args(["report", &path]).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).replace(',', "");
+        assert!(output.status.success(), "{text}");
+        let number = |line: &str| line.split_whitespace().next().unwrap().parse::<u64>().unwrap();
+        let own = nettrace(&["heap", &path, "--json"]).json();
+        assert_eq!(Some(number(text.lines().next().unwrap())), own["bytes"].as_u64());
+        for row in own["types"].list() {
+            let name = row["name"].text();
+            if !name.starts_with("Zoo.") || name.contains(['<', '[']) {
+                continue;
+            }
+            let line = text.lines().find(|line| line.split_whitespace().nth(2) == Some(name));
+            let count = line.map(|line| line.split_whitespace().nth(1).unwrap().parse().unwrap());
+            assert_eq!(count, row["count"].as_u64(), "{name}: {text}");
+        }
+    }
+}
