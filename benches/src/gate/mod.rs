@@ -127,7 +127,7 @@ const REPORTS: [Row; 6] = [
     event("summary", Case::Net10, 1_160.0),
     event("summary", Case::Web, 3_870.0),
     event("http", Case::Web, 4_445.0),
-    event("page", Case::Net10, 6_890.0),
+    event("page", Case::Net10, 4_120.0),
     event("perfetto", Case::Net10, 2_330.0),
     event("text", Case::Net10, 1_545.0),
 ];
