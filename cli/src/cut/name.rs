@@ -163,7 +163,7 @@ mod tests {
         let name = "a!N.B.Cdefgh(int,string) File.cs:33+";
         assert_eq!(cut(name, 27), "a!N.B.Cdefgh File.cs:33+");
         assert_eq!(cut(name, 23), "…N.B.Cdefgh File.cs:33+");
-        assert_eq!(cut(name, 20), "…Cdefgh File.cs:33+");
+        assert_eq!(cut(name, 19), "…Cdefgh File.cs:33+");
         let calling = format!("{name} → native call");
         assert_eq!(cut(&calling, 37), "…N.B.Cdefgh File.cs:33+ → native call");
         assert_eq!(cut("GET http://localhost:5000", 12), "GET…ost:5000");
