@@ -219,13 +219,14 @@ fn records_that_overlap_are_refused() {
 fn a_file_without_its_end_is_read_and_says_so() {
     for label_bytes in [4, 8] {
         let file = Made { label_bytes, ..Made::default() }.bytes();
-        let table = 4 + 3 * label_bytes;
-        for cut in 1..=table {
+        // The tag behind the last object, and the table of labels.
+        let end = 1 + 4 + 3 * label_bytes;
+        for cut in 1..=end {
             let dump = HeapDump::from_gcdump(&file[..file.len() - cut]).unwrap();
             assert_example(&dump);
             assert!(dump.gcdump().unwrap().lacks_end, "{cut}");
         }
-        for cut in 0..file.len() - table {
+        for cut in 0..file.len() - end {
             assert!(HeapDump::from_gcdump(&file[..cut]).is_err(), "{cut}");
         }
     }
