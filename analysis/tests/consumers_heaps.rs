@@ -22,7 +22,7 @@ fn converted(format: &str, name: &str) -> (PathBuf, HeapDump) {
     options.kinds = vec![Kind::Heap];
     let mut analysis = Analysis::new(of_kinds(&[Kind::Heap]));
     let file = std::fs::File::create(&path).unwrap();
-    analysis.add((Format::by_name(format).unwrap().make)(Box::new(file), &options));
+    analysis.add_format(Format::by_name(format).unwrap(), file, &options);
     let _ = analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
     analysis.finish().unwrap();
     let mut heap = HeapReader::default();

@@ -22,7 +22,7 @@ fn converted(trace: &str, format: &str, name: &str) -> (PathBuf, Finished) {
     options.kinds = format.kinds.to_vec();
     let mut analysis = Analysis::new(options);
     let file = std::fs::File::create(&path).unwrap();
-    analysis.add((format.make)(Box::new(file), &ConvertOptions::default()));
+    analysis.add_format(format, file, &ConvertOptions::default());
     let _ = analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
     (path, analysis.finish().unwrap())
 }

@@ -28,7 +28,7 @@ fn converted(bytes: &[u8], format: &str, name: &str) -> (PathBuf, Finished) {
     options.kinds = format.kinds.to_vec();
     let mut analysis = Analysis::new(options);
     let file = std::fs::File::create(&path).unwrap();
-    analysis.add((format.make)(Box::new(file), &ConvertOptions::default()));
+    analysis.add_format(format, file, &ConvertOptions::default());
     assert!(analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     (path, analysis.finish().unwrap())
 }

@@ -20,10 +20,8 @@ use std::sync::{Arc, Mutex};
 fn converted(bytes: &[u8], format: &str, options: &ConvertOptions) -> Option<Vec<u8>> {
     let format = Format::by_name(format).unwrap();
     let mut out = Vec::new();
-    let mut of_analysis = full_names();
-    of_analysis.kinds = format.kinds.to_vec();
-    let mut analysis = Analysis::new(of_analysis);
-    analysis.add((format.make)(Box::new(&mut out), options));
+    let mut analysis = Analysis::new(full_names());
+    analysis.add_format(format, &mut out, options);
     assert!(analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().ok()?;
     Some(out)
@@ -104,7 +102,7 @@ fn speedscopes_sums_are_those_of_the_samples() {
     let mut out = Vec::new();
     let mut analysis = Analysis::new(full_names());
     let format = Format::by_name("speedscope").unwrap();
-    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::default()));
+    analysis.add_format(format, &mut out, &ConvertOptions::default());
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap();
     let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
@@ -468,7 +466,7 @@ fn what_was_allocated_stands_on_its_stack_where_a_format_has_no_labels() {
     of_analysis.kinds = options.kinds.clone();
     let mut analysis = Analysis::new(of_analysis);
     let format = Format::by_name("svg").unwrap();
-    analysis.add((format.make)(Box::new(&mut out), &options));
+    analysis.add_format(format, &mut out, &options);
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap();
     let page = String::from_utf8(out).unwrap();

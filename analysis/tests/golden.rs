@@ -76,7 +76,7 @@ fn folded(bytes: &[u8]) -> BTreeMap<String, u64> {
     options.is_by_thread = true;
     options.counts_samples = true;
     let mut analysis = analysis();
-    analysis.add((Format::by_name("folded").unwrap().make)(Box::new(&mut out), &options));
+    analysis.add_format(Format::by_name("folded").unwrap(), &mut out, &options);
     read(analysis, bytes);
     // Waiting threads are kept, because the reference reader does not tell them apart.
     let all = std::str::from_utf8(&out).unwrap().lines();

@@ -18,7 +18,7 @@ fn a_heapsnapshot_has_the_objects_types_and_references_of_the_dump() {
     let mut out = Vec::new();
     let mut analysis = Analysis::new(AnalysisOptions::default());
     let format = Format::by_path("x.heapsnapshot").unwrap().0;
-    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::default()));
+    analysis.add_format(format, &mut out, &ConvertOptions::default());
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap();
     let document: Value = serde_json::from_slice(&out).unwrap();

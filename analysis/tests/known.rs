@@ -161,7 +161,7 @@ fn in_converted_files_a_wait_that_never_ends_counts_until_the_end_in_a_frame_of_
         options.kinds = vec![Kind::Contention];
         let mut out = Vec::new();
         let mut analysis = Analysis::new(options);
-        analysis.add((format.make)(Box::new(&mut out), &convert));
+        analysis.add_format(format, &mut out, &convert);
         let bytes = trace.bytes();
         let outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
         assert!(outcome.is_complete);
@@ -335,7 +335,7 @@ fn a_threads_main_method_is_one_span_though_stacks_below_it_have_lost_it() {
     let (bytes, mut out) = (trace.bytes(), Vec::new());
     let mut analysis = nettrace_analysis::Analysis::new(AnalysisOptions::default());
     let format = Format::by_name("chromium").unwrap();
-    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::default()));
+    analysis.add_format(format, &mut out, &ConvertOptions::default());
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     drop(analysis.finish().unwrap());
     let document: serde_json::Value = serde_json::from_slice(&out).unwrap();

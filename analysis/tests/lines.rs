@@ -6,7 +6,7 @@ use nettrace_analysis::{AnalysisOptions, NameStyle, PdbError, PdbFile, ThreadSta
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 
-fn pass(has_lines: bool) -> ReportPass<TopNOptions> {
+fn pass(has_lines: bool) -> ReportPass<'static, TopNOptions> {
     let mut options = AnalysisOptions::default();
     options.names.style = NameStyle::Short;
     options.filter.states = ThreadState::ALL.to_vec();
@@ -196,7 +196,7 @@ fn converted(format: &str) -> Vec<u8> {
     (options.lines, options.names.style) = (true, NameStyle::Short);
     let mut analysis = Analysis::new(options);
     let format = Format::by_name(format).unwrap();
-    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::default()));
+    analysis.add_format(format, &mut out, &ConvertOptions::default());
     let bytes = corpus::known("lines/LineHot").bytes();
     let _ = analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
     analysis.model_mut().add_pdb(PdbFile::parse(&corpus::known_file("LineHot.pdb")).unwrap());

@@ -1,16 +1,21 @@
 //! Reports that share a pass are equal to reports alone, and reading a trace at once is equal to
 //! passing each event.
 
-use crate::common::filtered;
+use crate::common::{filtered, of_kinds};
+use nettrace_analysis::convert::{Convert, ConvertError, ConvertOptions, Format};
 use nettrace_analysis::findings::Summary;
 use nettrace_analysis::report::{
     Activities, Alloc, CallTree, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
     Modules, Report, ReportPass, Reports, Tasks, ThreadPool, Threads, TreeOptions, Waits,
 };
-use nettrace_analysis::{AnalysisOptions, Filter, Folding, ThreadState, TopN, TopNOptions};
+use nettrace_analysis::{
+    Analysis, AnalysisOptions, Filter, Folding, Kind, Model, Profile, Resolved, Sample,
+    ThreadState, TopN, TopNOptions,
+};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 fn bytes(name: &str) -> Vec<u8> {
@@ -154,4 +159,54 @@ fn skipping_unwanted_events_does_not_change_a_report() {
         };
         compare(name, third, &bytes);
     }
+}
+
+/// Counts the samples that it receives in a variable of its maker.
+struct Counting<'c>(&'c mut u64);
+
+impl Convert for Counting<'_> {
+    fn sample(&mut self, _: &Sample, _: &Model) -> Result<(), ConvertError> {
+        *self.0 += 1;
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_converter_of_a_pass_may_borrow() {
+    let bytes = bytes("net10-linux-x64/samples-only.nettrace");
+    let mut samples = 0;
+    let mut pass = ReportPass::new(Threads);
+    pass.add(Box::new(Counting(&mut samples)));
+    let _outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    let threads = pass.finish().output.threads;
+    assert_eq!(samples, threads.iter().map(|thread| thread.samples).sum::<u64>());
+}
+
+#[test]
+fn a_format_collects_what_it_shows_unless_the_options_choose() {
+    let bytes = bytes("net10-linux-x64/all.nettrace");
+    let collected = |options: AnalysisOptions, formats: &[(&str, &[Kind])]| -> BTreeSet<&str> {
+        let mut analysis = Analysis::new(options);
+        for (name, kinds) in formats {
+            let mut wanted = ConvertOptions::default();
+            wanted.kinds = kinds.to_vec();
+            let format = Format::by_name(name).unwrap();
+            analysis.add_format(format, std::io::sink(), &wanted);
+        }
+        let _outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+        let rows = analysis.finish().unwrap().profile.rows();
+        rows.into_iter().map(|(key, _)| key.kind.name()).collect()
+    };
+    let [cpu, thrown] = [Kind::Cpu, Kind::Exceptions];
+    let names = |kinds: &[Kind]| kinds.iter().map(|kind| kind.name()).collect::<BTreeSet<_>>();
+    let all = AnalysisOptions::default;
+    assert_eq!(collected(all(), &[]), names(&[cpu]));
+    assert_eq!(collected(all(), &[("cpuprofile", &[])]), names(&[cpu]));
+    assert_eq!(collected(all(), &[("pprof", &[thrown])]), names(&[thrown]));
+    assert_eq!(collected(all(), &[("pprof", &[thrown]), ("svg", &[])]), names(&[cpu, thrown]));
+    assert_eq!(collected(of_kinds(&[cpu]), &[("svg", &[])]), names(&[cpu]));
 }

@@ -32,7 +32,7 @@ fn converted(bytes: &[u8], format: &str) -> Vec<u8> {
     let mut options = AnalysisOptions::default();
     options.kinds = format.kinds.to_vec();
     let mut analysis = Analysis::new(options);
-    analysis.add((format.make)(Box::new(written.clone()), &ConvertOptions::default()));
+    analysis.add_format(format, written.clone(), &ConvertOptions::default());
     assert!(analysis.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap();
     std::mem::take(&mut *written.0.lock().unwrap())

@@ -331,10 +331,7 @@ fn a_perf_map_names_what_the_trace_does_not() {
     let bytes = session.record().stream.bytes;
     let mut out = Vec::new();
     let mut analysis = Analysis::new(full_names());
-    analysis.add((Format::by_name("folded").unwrap().make)(
-        Box::new(&mut out),
-        &ConvertOptions::default(),
-    ));
+    analysis.add_format(Format::by_name("folded").unwrap(), &mut out, &ConvertOptions::default());
     let mut events = Reader::from_slice(&bytes).time_ordered();
     assert!(analysis.read(&mut events).unwrap().is_complete);
     let map = "1000 20 void [app] N.Program::Run(int32)[Tier0]\n2000 20 stale\n2000 20 memset\n";

@@ -383,7 +383,7 @@ fn converted(format: &str, session: &Session, options: AnalysisOptions) -> Vec<u
     let mut out = Vec::new();
     let mut analysis = Analysis::new(options);
     let format = Format::by_name(format).unwrap();
-    analysis.add((format.make)(Box::new(&mut out), &ConvertOptions::default()));
+    analysis.add_format(format, &mut out, &ConvertOptions::default());
     let bytes = session.record().stream.bytes;
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap();

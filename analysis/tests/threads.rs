@@ -35,8 +35,7 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
     fn is_send<T: Send>() {}
     fn is_send_and_sync<T: Send + Sync>() {}
     is_send::<Analysis<'static>>();
-    is_send::<convert::Output<'static>>();
-    is_send::<ReportPass<(Gc, Exceptions)>>();
+    is_send::<ReportPass<'_, (Gc, Exceptions)>>();
     is_send::<live::Live<live::LiveTop>>();
     is_send::<live::Live<live::LiveCounters>>();
     is_send::<live::Live<live::LiveWatch>>();

@@ -28,7 +28,7 @@ fn converted<S: Source>(reader: Reader<S>, format: &Format) -> io::Result<u64> {
     let mut options = AnalysisOptions::default();
     options.kinds = format.kinds.to_vec();
     let mut analysis = Analysis::new(options);
-    analysis.add((format.make)(Box::new(io::sink()), &ConvertOptions::default()));
+    analysis.add_format(format, io::sink(), &ConvertOptions::default());
     let outcome = analysis.read(&mut reader.time_ordered()).map_err(io::Error::other)?;
     analysis.finish().map_err(io::Error::other)?;
     events(&outcome)

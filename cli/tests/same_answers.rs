@@ -119,13 +119,11 @@ impl Write for Kept {
 
 /// Converts a trace with the library's defaults; the title is the file's name.
 fn converted(path: &str, bytes: &[u8], format: &Format) -> Result<Vec<u8>, ConvertError> {
-    let mut options = AnalysisOptions::default();
-    options.kinds = format.kinds.to_vec();
-    let mut analysis = Analysis::new(options);
+    let mut analysis = Analysis::new(AnalysisOptions::default());
     let mut wanted = ConvertOptions::default();
     wanted.title = Path::new(path).file_name().unwrap().to_str().unwrap().to_owned();
     let out = Kept::default();
-    analysis.add((format.make)(Box::new(out.clone()), &wanted));
+    analysis.add_format(format, out.clone(), &wanted);
     let _outcome = analysis.read(&mut events(bytes)).unwrap();
     analysis.finish()?;
     let written = out.0.lock().unwrap().clone();

@@ -4,6 +4,7 @@
 use crate::error::Error;
 use crate::event::Event;
 use crate::held::Held;
+use crate::limits::Limits;
 use crate::order::TimeOrdered;
 use crate::outcome::Outcome;
 use crate::reader::Reader;
@@ -23,14 +24,10 @@ use std::io;
 /// let mut names = Vec::new();
 /// for piece in bytes.chunks(100) {
 ///     feed.push(piece);
-///     while let Some(event) = feed.next_event()? {
-///         names.push(event.name().to_owned());
-///     }
+///     feed.for_each(|event| names.push(event.name().to_owned()))?;
 /// }
 /// feed.end();
-/// while let Some(event) = feed.next_event()? {
-///     names.push(event.name().to_owned());
-/// }
+/// feed.for_each(|event| names.push(event.name().to_owned()))?;
 /// assert_eq!(names, ["Hi", "Hi", "Go", "Hi"]);
 /// assert!(feed.is_ended() && feed.reader().is_complete());
 /// # Ok::<(), nettrace_parser::Error>(())
@@ -101,12 +98,29 @@ impl Default for Feed {
 impl Feed {
     /// Creates a feed that returns events in stream order.
     pub fn new() -> Feed {
-        Feed { order: FeedOrder::File(Box::new(Reader::new(Pushed::default()))) }
+        Feed::with_limits(Limits::default())
+    }
+
+    /// Creates a feed that returns events in stream order, with these limits.
+    pub fn with_limits(limits: Limits) -> Feed {
+        let reader = Reader::with_limits(Pushed::default(), limits);
+        Feed { order: FeedOrder::File(Box::new(reader)) }
     }
 
     /// Creates a feed that returns events in time order, as [`TimeOrdered`] does.
     pub fn in_time_order() -> Feed {
-        Feed { order: FeedOrder::Time(Box::new(Reader::new(Pushed::default()).time_ordered())) }
+        Feed::default().time_ordered()
+    }
+
+    /// Returns a feed with the same limits that returns events in time order, as [`TimeOrdered`]
+    /// does. Must be called before bytes are pushed.
+    #[must_use]
+    pub fn time_ordered(self) -> Feed {
+        let order = match self.order {
+            FeedOrder::File(reader) => FeedOrder::Time(Box::new(reader.time_ordered())),
+            order @ FeedOrder::Time(_) => order,
+        };
+        Feed { order }
     }
 
     /// Appends a copy of the next bytes of the stream. Bytes pushed after [`Feed::end`] are
@@ -145,6 +159,17 @@ impl Feed {
             Err(error) if error.is_would_block() => Ok(None),
             event => event,
         }
+    }
+
+    /// Passes all events that are complete to `take`, as [`Feed::next_event`] returns them.
+    ///
+    /// # Errors
+    /// As [`Feed::next_event`].
+    pub fn for_each(&mut self, mut take: impl FnMut(Event<'_>)) -> Result<(), Error> {
+        while let Some(event) = self.next_event()? {
+            take(event);
+        }
+        Ok(())
     }
 
     /// Returns whether everything was read and all events were returned: the stream's end

@@ -3,7 +3,7 @@
 
 use crate::snapshot;
 
-use nettrace_parser::{BlockKind, Feed, Reader, Source};
+use nettrace_parser::{BlockKind, Feed, Limits, Reader, Source, Whole};
 use nettrace_testdata::synth::{Damage, Version, strategy};
 use nettrace_testdata::{cases, corpus};
 use proptest::prelude::*;
@@ -72,6 +72,23 @@ fn every_trace_gives_the_same_in_pieces_of_any_size() {
         }
     }
     assert!(fed > 3);
+}
+
+#[test]
+fn a_feed_keeps_its_limits_in_either_order() {
+    let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+    let limits = Limits { block_bytes: 16, ..Limits::default() };
+    let mut reader = Reader::with_limits(Whole::new(bytes.as_slice()), limits);
+    let mut events = 0;
+    let _ = reader.for_each(|_| events += 1);
+    for mut feed in [Feed::with_limits(limits), Feed::with_limits(limits).time_ordered()] {
+        feed.push(&bytes);
+        feed.end();
+        let mut came = 0;
+        let _ = feed.for_each(|_| came += 1);
+        assert_eq!((came, feed.reader().damage()), (events, reader.damage()));
+        assert!(came < 4);
+    }
 }
 
 #[test]

@@ -183,14 +183,13 @@ fn convert(file: &Dropped<'_>, format: &str, out: &mut (dyn Write + Send)) -> Re
     };
     let mut trace = Opened::new(file)?;
     let mut options = AnalysisOptions::default();
-    options.kinds = format.kinds.to_vec();
     options.thread_times = thread_times(file);
     let mut wanted = ConvertOptions::default();
     wanted.title.clone_from(&file.name);
     // A spreadsheet may open it.
     wanted.is_csv_safe = true;
     let mut analysis = Analysis::new(options);
-    analysis.add((format.make)(Box::new(out), &wanted));
+    analysis.add_format(format, out, &wanted);
     analysis.read(&mut trace.events).map(drop).map_err(|error| trace.failed(error))?;
     let ended = trace.ended();
     drop(trace);

@@ -39,7 +39,7 @@ pub trait Destination {
 /// Fills the tables of one trace.
 #[expect(missing_debug_implementations, reason = "as the analysis that it holds")]
 pub struct TablePass {
-    pass: ReportPass<Observers>,
+    pass: ReportPass<'static, Observers>,
 }
 
 /// Result of writing the tables of a trace.

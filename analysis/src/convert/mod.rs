@@ -45,7 +45,7 @@ mod speedscope;
 mod states;
 mod svg;
 
-pub use output::Output;
+use output::Output;
 
 use chromium::Chromium;
 use cpuprofile::CpuProfile;
@@ -262,8 +262,9 @@ pub struct Format {
     pub is_always_gzip: bool,
     /// Whether the format is binary, so that a terminal cannot show it.
     pub is_binary: bool,
-    /// Makes a converter to the format.
-    pub make: Make,
+    /// Makes a converter to the format, which [`Analysis::add_format`](crate::Analysis::add_format)
+    /// adds.
+    pub(crate) make: Make,
 }
 
 /// Defaults for the rows of [`FORMATS`]: those of a text format that shows only its own kinds of

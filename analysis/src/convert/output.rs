@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Write};
 
 /// Output of a converter. The converter must call `finish`, because errors that occur when it is
 /// dropped are ignored.
-pub struct Output<'o>(Inner<'o>);
+pub(crate) struct Output<'o>(Inner<'o>);
 
 enum Inner<'o> {
     Plain(BufWriter<Box<dyn Write + Send + 'o>>),

@@ -35,7 +35,9 @@ const KINDS: [Kind; 6] = [
 
 /// Makes a pass that collects the values to compare from the events that the options select. The
 /// options' kinds of samples are ignored.
-pub fn pass(mut options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = MeasuredTrace>> {
+pub fn pass(
+    mut options: AnalysisOptions,
+) -> ReportPass<'static, impl Reports<Outputs = MeasuredTrace>> {
     // The cost of recording, which differs between runs and recorders, becomes one frame.
     options.folding.is_recording = Some(true);
     gathering_pass(options, &KINDS, DiffReports::new)

@@ -5,7 +5,7 @@ use super::observer::{Nobody, Observer};
 use super::outputs::Outputs;
 use super::sample_source::SampleSource;
 use crate::by_type::ByType;
-use crate::convert::{Convert, ConvertError};
+use crate::convert::{Convert, ConvertError, ConvertOptions, Format};
 use crate::model::activity_edge::EdgeType;
 use crate::model::activity_path::PathForm;
 use crate::model::intervals::{Interval, LockWaits, Matcher, reported_nanos};
@@ -16,6 +16,7 @@ use crate::model::{
 };
 use nettrace_parser::view::{self, View};
 use nettrace_parser::{Clock, Event, Outcome, Trace};
+use std::io::Write;
 use std::sync::Arc;
 
 /// One pass over a trace.
@@ -56,6 +57,9 @@ pub struct Analysis<'c> {
     pub(super) selected: SessionSpan,
     /// What the converters' names show about the trace.
     named: Option<Named>,
+    /// Whether the kinds of samples are chosen by the formats that are added, because the options
+    /// name none.
+    formats_choose: bool,
 }
 
 /// What the events of a type are for, beside what an observer makes of them.
@@ -108,10 +112,11 @@ impl<'c> Analysis<'c> {
     /// Creates an analysis with these options.
     pub fn new(options: AnalysisOptions) -> Analysis<'c> {
         let mut options = options;
-        if options.kinds.is_empty() {
-            options.kinds.push(if options.events.is_empty() { Kind::Cpu } else { Kind::Event });
+        if options.kinds.is_empty() && !options.events.is_empty() {
+            options.kinds.push(Kind::Event);
         }
-        Analysis::of_kinds(options)
+        let formats_choose = options.kinds.is_empty();
+        Analysis { formats_choose, ..Analysis::of_kinds(options) }
     }
 
     /// Creates an analysis that collects no samples.
@@ -155,12 +160,65 @@ impl<'c> Analysis<'c> {
             selected: SessionSpan::default(),
             outcome: None,
             named: None,
+            formats_choose: false,
         }
     }
 
-    /// Adds a converter. Must be called before the first event. Several converters share a single
-    /// pass.
+    /// Adds a converter to a format, which writes to `out`. Must be called before the first event.
+    /// Several formats share a single pass. If [`AnalysisOptions::kinds`] is empty, the kinds that
+    /// the formats show are collected.
+    ///
+    /// ```
+    /// use nettrace_analysis::convert::{ConvertOptions, Format};
+    /// use nettrace_analysis::{Analysis, AnalysisOptions};
+    /// use nettrace_parser::Reader;
+    /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+    /// let mut written = Vec::new();
+    /// let mut analysis = Analysis::new(AnalysisOptions::default());
+    /// let ndjson = Format::by_name("ndjson").unwrap();
+    /// analysis.add_format(ndjson, &mut written, &ConvertOptions::default());
+    /// let _outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+    /// analysis.finish()?;
+    /// assert!(written.starts_with(b"{"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn add_format(
+        &mut self,
+        format: &Format,
+        out: impl Write + Send + 'c,
+        options: &ConvertOptions,
+    ) {
+        if self.formats_choose {
+            self.collect(&options.kinds_or(format.kinds));
+        }
+        self.add_converter((format.make)(Box::new(out), options));
+    }
+
+    /// Adds a converter of one's own. Must be called before the first event. If
+    /// [`AnalysisOptions::kinds`] is empty, CPU samples are collected.
     pub fn add(&mut self, converter: Box<dyn Convert + 'c>) {
+        if self.formats_choose {
+            self.collect(&[Kind::Cpu]);
+        }
+        self.add_converter(converter);
+    }
+
+    /// Collects samples of these kinds, too.
+    fn collect(&mut self, kinds: &[Kind]) {
+        let known = &mut self.options.kinds;
+        let new: Vec<Kind> = kinds.iter().copied().filter(|kind| !known.contains(kind)).collect();
+        known.extend(new);
+    }
+
+    /// Collects CPU samples if neither the options nor a format has chosen what to collect. Called
+    /// before the first event.
+    pub(super) fn settle_kinds(&mut self) {
+        if std::mem::take(&mut self.formats_choose) && self.options.kinds.is_empty() {
+            self.options.kinds.push(Kind::Cpu);
+        }
+    }
+
+    fn add_converter(&mut self, converter: Box<dyn Convert + 'c>) {
         if converter.wants_marks() {
             self.spans.get_or_insert_with(|| Spans::new(MarkChoice::All));
         }
@@ -210,6 +268,9 @@ impl<'c> Analysis<'c> {
         event: &Event<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), ConvertError> {
+        if self.formats_choose {
+            self.settle_kinds();
+        }
         let kinds = &self.options.kinds;
         let TypeUse { topic, edge_type, source } =
             self.types.look_up(event, |event| TypeUse::of_type(event, kinds));

@@ -18,8 +18,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct AnalysisOptions {
-    /// Kinds of samples to collect. If empty, CPU samples, or the selected `events` if there are
-    /// any.
+    /// Kinds of samples to collect. If empty, the selected `events` if there are any, else what the
+    /// [added formats](crate::Analysis::add_format) show, else CPU samples.
     pub kinds: Vec<Kind>,
     /// Events that are samples of [`Kind::Event`].
     pub events: Vec<EventSelector>,

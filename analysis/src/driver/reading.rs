@@ -24,6 +24,7 @@ impl Analysis<'_> {
         events: &mut TimeOrdered<S>,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, AnalysisError> {
+        self.settle_kinds();
         // A filter of threads and times can only judge events in time order.
         let counts_each = observer.uses_events() && !self.outputs.admits_all;
         if counts_each || self.spans.is_some() || self.outputs.wants_events {

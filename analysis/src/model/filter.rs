@@ -4,6 +4,7 @@ use super::pattern::Pattern;
 use super::sample::ThreadState;
 use super::thread_spans::ThreadSpans;
 use super::{Model, Sample, SpanScope, ThreadHandle, TimelineMark};
+use nettrace_parser::Event;
 
 /// Conditions that a sample must meet to be counted. A field that is empty or `None` accepts all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -31,6 +32,40 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// Returns whether the thread, process and time of an event are accepted. An event without a
+    /// thread, process or time is accepted unless the filter asks for it. Conditions on frames and
+    /// states are not checked: they are about samples.
+    ///
+    /// ```
+    /// use nettrace_analysis::Filter;
+    /// use nettrace_parser::Reader;
+    /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+    /// let mut filter = Filter::default();
+    /// filter.threads = vec![1001];
+    /// let (mut all, mut accepted) = (0, 0);
+    /// Reader::from_slice(&bytes).for_each(|event| {
+    ///     all += 1;
+    ///     accepted += u32::from(filter.accepts_event(&event));
+    /// })?;
+    /// assert!(accepted < all);
+    /// # Ok::<(), nettrace_parser::Error>(())
+    /// ```
+    pub fn accepts_event(&self, event: &Event<'_>) -> bool {
+        if self.admits_all_moments() {
+            return true;
+        }
+        let thread = || event.thread_id();
+        let nanos = event.nanos().unwrap_or(0);
+        self.from_nanos.is_none_or(|from| from <= nanos)
+            && self.to_nanos.is_none_or(|to| nanos < to)
+            && holds(&self.threads, thread)
+            && holds(&self.processes, || event.process_id())
+            && self
+                .spans
+                .as_ref()
+                .is_none_or(|spans| thread().is_some_and(|id| spans.overlap(id, nanos, nanos)))
+    }
+
     /// Returns whether the thread, process and time of a sample are accepted. Conditions on frames
     /// and states are checked after the last event, by
     /// [`Resolved::selected`](super::Resolved::selected).

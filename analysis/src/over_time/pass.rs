@@ -29,7 +29,7 @@ pub(crate) fn gathering_pass<T: Gathers, R: Reports>(
     options: AnalysisOptions,
     kinds: &[Kind],
     reports: impl FnOnce(Shared<T>) -> R,
-) -> ReportPass<R> {
+) -> ReportPass<'static, R> {
     let gathered = Shared::<T>::default();
     let gather = Gather { gathered: T::default(), done: Arc::clone(&gathered) };
     let options = AnalysisOptions { kinds: kinds.to_vec(), ..options };

@@ -68,7 +68,7 @@ const KINDS: &[Kind] = &[
 /// assert!(html.starts_with(b"<!doctype html>"));
 /// # Ok::<(), AnalysisError>(())
 /// ```
-pub fn pass(mut options: AnalysisOptions) -> ReportPass<impl Reports<Outputs = Page>> {
+pub fn pass(mut options: AnalysisOptions) -> ReportPass<'static, impl Reports<Outputs = Page>> {
     options.folding.is_recording = Some(true);
     let times = options.thread_times.clone();
     gathering_pass(options, KINDS, |tracks| PageReports::new(tracks, times))

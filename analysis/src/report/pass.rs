@@ -30,9 +30,9 @@ use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
 /// # Ok::<(), AnalysisError>(())
 /// ```
 #[expect(missing_debug_implementations, reason = "as the analysis that it holds")]
-pub struct ReportPass<R: Reports> {
+pub struct ReportPass<'c, R: Reports> {
     observer: ReportObserver<R>,
-    analysis: Analysis<'static>,
+    analysis: Analysis<'c>,
 }
 
 /// Result of a pass. It is serialized as its report with the additional member `outcome`.
@@ -69,14 +69,14 @@ pub struct Reported<O> {
     pub model: Model,
 }
 
-impl<R: Reports> ReportPass<R> {
+impl<'c, R: Reports> ReportPass<'c, R> {
     /// Creates a pass for `reports` without a filter and with default names.
-    pub fn new(reports: R) -> ReportPass<R> {
+    pub fn new(reports: R) -> ReportPass<'c, R> {
         ReportPass::with_options(reports, AnalysisOptions::default())
     }
 
     /// Creates a pass for `reports` with options.
-    pub fn with_options(reports: R, options: AnalysisOptions) -> ReportPass<R> {
+    pub fn with_options(reports: R, options: AnalysisOptions) -> ReportPass<'c, R> {
         let inputs = reports.inputs();
         let analysis = match inputs.iter().any(|input| input.has_samples()) {
             true => Analysis::new(options),
@@ -105,7 +105,7 @@ impl<R: Reports> ReportPass<R> {
     /// Adds a converter that receives the samples and marks of the kinds in the options, each
     /// before the reports receive its event. It receives no events, and nothing at all unless a
     /// report is computed from samples ([`ReportInput::Samples`](super::ReportInput::Samples)).
-    pub fn add(&mut self, converter: Box<dyn Convert>) {
+    pub fn add(&mut self, converter: Box<dyn Convert + 'c>) {
         self.analysis.add(converter);
     }
 

@@ -209,7 +209,7 @@ pub fn folded_with(
     let bytes = session.record().stream.bytes;
     let mut out = Vec::new();
     let mut analysis = Analysis::new(options);
-    analysis.add((Format::by_name("folded").unwrap().make)(Box::new(&mut out), convert));
+    analysis.add_format(Format::by_name("folded").unwrap(), &mut out, convert);
     assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     analysis.finish().unwrap();
     String::from_utf8(out).unwrap()

@@ -161,7 +161,7 @@ fn converted(format: &Format, is_gzip: bool, bytes: &[u8]) {
     let mut analysis = Analysis::new(options);
     let mut options = ConvertOptions::default();
     options.is_gzip = is_gzip;
-    analysis.add((format.make)(Box::new(&mut made), &options));
+    analysis.add_format(format, &mut made, &options);
     let mut events = Reader::from_slice(bytes).time_ordered();
     // Bytes that are no trace have no output.
     let finished = match analysis.read(&mut events) {

@@ -50,10 +50,13 @@ pub(super) fn write(
     // An unreadable trace is reported before any output is created.
     let mut trace = Analysed::new(context.open(&input)?)?;
     let file = trace.file.clone();
-    let (mut options, kinds) = options(args, &targets);
+    let (mut options, kinds) = options(args);
     options.filter.spans = chosen_spans(&args.activity, &input, context)?;
     options.thread_times = trace.thread_times(&input);
-    let wanted = options.kinds.clone();
+    let wanted = match kinds.is_empty() {
+        false => kinds.clone(),
+        true => targets.iter().flat_map(|target| target.wanted.kinds).copied().collect(),
+    };
     let (mut made, mut unused) = (Vec::<Pending>::new(), Vec::new());
     let mut lacks = None;
     new_file::end_with_signals()?;
@@ -68,7 +71,7 @@ pub(super) fn write(
             let mut options = convert_options(args, &input.file, context.has_user);
             options.kinds.clone_from(&kinds);
             options.is_gzip = target.is_gzip;
-            analysis.add((target.wanted.make)(out, &options));
+            analysis.add_format(target.wanted, out, &options);
         }
         let read = |events: &mut _| analysis.read(events);
         trace.read_or(read, |file, error| match error {
@@ -174,16 +177,13 @@ fn standard_output(
 }
 
 /// Returns the options of the analysis, and the kinds that the user named.
-fn options(args: &ConvertArgs, targets: &[OutputTarget]) -> (AnalysisOptions, Vec<Kind>) {
+fn options(args: &ConvertArgs) -> (AnalysisOptions, Vec<Kind>) {
     let mut options = args.samples.options();
     options.has_sampler_pauses = args.sampler_pauses;
     let kinds: Vec<Kind> = args.kind.iter().flat_map(|kind| kind.kinds()).copied().collect();
     options.events =
         args.kind.iter().filter_map(|kind| kind.selector(args.weight.as_deref())).collect();
-    options.kinds = match kinds.is_empty() {
-        false => kinds.clone(),
-        true => targets.iter().flat_map(|target| target.wanted.kinds).copied().collect(),
-    };
+    options.kinds.clone_from(&kinds);
     (options, kinds)
 }
 
