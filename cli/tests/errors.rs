@@ -4,7 +4,7 @@ use crate::common;
 use nettrace_analysis::AnalysisError;
 use nettrace_analysis::convert::ConvertError;
 use nettrace_analysis::diff::ConditionError;
-use nettrace_analysis::heap::MetadataError;
+use nettrace_analysis::heap::{HeapDump, MetadataError};
 use nettrace_analysis::input::TraceBytes;
 use nettrace_analysis::live::CounterListError;
 use nettrace_analysis::model::SymbolFileError;
@@ -57,6 +57,7 @@ fn errors() -> Vec<(&'static str, Box<dyn Error>)> {
         ("analysis/PdbError", Box::new(nettrace_analysis::PdbError::Windows)),
         ("analysis/CounterListError", Box::new(CounterListError::NoName)),
         ("analysis/ConditionError", Box::new(ConditionError::NoComparison)),
+        ("analysis/GcDumpError", Box::new(HeapDump::from_gcdump(b"").unwrap_err())),
         ("analysis/LimitReached", of_packed(&common::gzip(&bytes), 1)),
         ("analysis/NothingUnpacked", of_packed(b"\x1f\x8bnothing", 1)),
         ("export/PredicateError", Box::new(Predicate::of_event("(").unwrap_err())),

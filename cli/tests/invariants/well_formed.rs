@@ -1,6 +1,7 @@
 //! Cheap tests of whether outputs are well formed.
 
 use flate2::read::GzDecoder;
+use nettrace_analysis::heap::HeapDump;
 use serde_json::Value;
 use std::io::Read;
 
@@ -24,6 +25,7 @@ pub(super) fn assert_made(name: &str, is_gzip: bool, made: &[u8]) {
         "folded" => assert_folded(made),
         "svg" => assert_svg(made),
         "pprof" | "perfetto" => assert_protobuf(name, made),
+        "gcdump" => assert_gcdump(made),
         _ => panic!("nobody looks at what {name} writes"),
     }
 }
@@ -37,6 +39,12 @@ pub(super) fn assert_json(made: &[u8]) {
 pub(super) fn assert_json_lines(made: &[u8]) {
     assert!(made.is_empty() || made.ends_with(b"\n"), "the last line has no end");
     made.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).for_each(assert_json);
+}
+
+fn assert_gcdump(made: &[u8]) {
+    if let Err(error) = HeapDump::from_gcdump(made) {
+        panic!("no .gcdump: {error}");
+    }
 }
 
 /// Asserts that all rows of CSV have the same number of cells.

@@ -232,7 +232,7 @@ mod tests {
         for (name, wanted) in [
             (
                 "System.Collections.Generic.Dictionary<System.Int32, Zoo.Session>+Entry[]",
-                "System.Collections.Generic.Dictionary<int,Zoo.Session>.Entry[]",
+                "System.Collections.Generic.Dictionary<int,Session>.Entry[]",
             ),
             ("N.Outer<A>+Inner+Deep<B,C>", "N.Outer<A>.Inner.Deep<B,C>"),
             ("(Type  HTMLImageElement <...>)", "(Type  HTMLImageElement <...>)"),

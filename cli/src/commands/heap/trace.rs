@@ -189,7 +189,7 @@ impl HeapTrace {
 }
 
 /// Warns of what is missing from a dump.
-pub(in crate::commands) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
+pub(crate) fn missing(file: &str, dump: &HeapDump, context: &mut Context<'_>) {
     let losses = dump.losses;
     let mut parts = Vec::new();
     if losses.is_cut_off {
