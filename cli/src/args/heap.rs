@@ -44,7 +44,7 @@ pub(crate) struct HeapArgs {
     #[command(subcommand)]
     pub(crate) question: Option<HeapQuestion>,
 
-    /// The trace: a file, plain, gzip or zstd, or - for standard input
+    /// The trace, or a .gcdump: a file, plain, gzip or zstd, or - for standard input
     #[arg(value_name = "FILE", value_parser = trace_file())]
     #[arg(conflicts_with_all = ["process_id", "name", "port", "program"])]
     pub(crate) file: Option<PathBuf>,
@@ -220,7 +220,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = PATHS_EXAMPLES)]
 pub(crate) struct HeapPathsArgs {
-    /// The trace: a file, plain, gzip or zstd, or - for standard input
+    /// The trace, or a .gcdump: a file, plain, gzip or zstd, or - for standard input
     #[arg(value_name = "FILE", value_parser = trace_file())]
     pub(crate) file: PathBuf,
 
@@ -248,7 +248,7 @@ pub(crate) struct HeapPathsArgs {
     after_help = "Example:\n  nettrace heap objects dump.nettrace --type 'Byte\\[\\]' --sort retained"
 )]
 pub(crate) struct HeapObjectsArgs {
-    /// The trace: a file, plain, gzip or zstd, or - for standard input
+    /// The trace, or a .gcdump: a file, plain, gzip or zstd, or - for standard input
     #[arg(value_name = "FILE", value_parser = trace_file())]
     pub(crate) file: PathBuf,
 
@@ -285,7 +285,7 @@ pub(crate) enum ObjectSort {
     after_help = "Examples:\n  nettrace heap tree dump.nettrace --min 5%\n  nettrace heap tree dump.nettrace --folded | inferno-flamegraph > heap.svg\n  nettrace convert dump.nettrace --kind heap -o heap.svg -o heap.pb.gz"
 )]
 pub(crate) struct HeapTreeArgs {
-    /// The trace: a file, plain, gzip or zstd, or - for standard input
+    /// The trace, or a .gcdump: a file, plain, gzip or zstd, or - for standard input
     #[arg(value_name = "FILE", value_parser = trace_file())]
     pub(crate) file: PathBuf,
 
