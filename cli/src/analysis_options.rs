@@ -31,8 +31,8 @@ pub(crate) trait AnalysisArgs {
 
     /// Adds to a model the names from files that the user named, and returns messages about files
     /// that were not used. Call it when the trace has been read, so that its processes are known.
-    fn add_names(&self, model: &mut Model) -> Result<Vec<String>, Failure> {
-        self.names().map_or_else(|| Ok(Vec::new()), |names| add_names(names, model))
+    fn add_names(&self, trace: &Path, model: &mut Model) -> Result<Vec<String>, Failure> {
+        self.names().map_or_else(|| Ok(Vec::new()), |names| add_names(names, trace, model))
     }
 }
 
@@ -144,7 +144,7 @@ impl NameArgs {
     }
 }
 
-fn add_names(args: &NameArgs, model: &mut Model) -> Result<Vec<String>, Failure> {
+fn add_names(args: &NameArgs, trace: &Path, model: &mut Model) -> Result<Vec<String>, Failure> {
     for path in &args.perf_map {
         let bytes = perf_map(path)
             .map_err(|error| Failure::open(&path.display().to_string(), path, &error))?;
@@ -152,7 +152,7 @@ fn add_names(args: &NameArgs, model: &mut Model) -> Result<Vec<String>, Failure>
     }
     let mut unused = symbols::add(&args.symbols, model)?;
     if args.lines {
-        unused.extend(pdbs::add(&args.symbols, model)?);
+        unused.extend(pdbs::add(&args.symbols, trace, model)?);
     }
     Ok(unused)
 }

@@ -10,9 +10,14 @@ const MAX_FILES: usize = 256;
 /// some hundred.
 const MAX_FILE_BYTES: u64 = 1 << 30;
 
-/// Adds the PDBs of the trace's modules: those in `folders`, which may be files, too, and those
-/// beside the modules or in them. Returns messages about files that were found and not used.
-pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>, Failure> {
+/// Adds the PDBs of the trace's modules: those in `folders`, which may be files, too, those beside
+/// the modules or in them, and those beside the trace. Returns messages about files that were found
+/// and not used.
+pub(crate) fn add(
+    folders: &[PathBuf],
+    trace: &Path,
+    model: &mut Model,
+) -> Result<Vec<String>, Failure> {
     let mut unused = Vec::new();
     for folder in folders.iter().filter(|folder| !folder.is_file()) {
         std::fs::read_dir(folder)
@@ -20,7 +25,7 @@ pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>,
     }
     let mut missing = Vec::new();
     for wanted in model.wanted_pdbs() {
-        match named(folders, &wanted, &mut unused) {
+        match named(folders, trace, &wanted, &mut unused) {
             Some(pdb) => model.add_pdb(pdb),
             None => missing.push(wanted),
         }
@@ -40,8 +45,13 @@ pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>,
 }
 
 /// Returns the PDB of a module from the files of its name.
-fn named(folders: &[PathBuf], wanted: &WantedPdb, unused: &mut Vec<String>) -> Option<PdbFile> {
-    for file in candidates(folders, wanted) {
+fn named(
+    folders: &[PathBuf],
+    trace: &Path,
+    wanted: &WantedPdb,
+    unused: &mut Vec<String>,
+) -> Option<PdbFile> {
+    for file in candidates(folders, trace, wanted) {
         // Reading a device or a pipe might never end.
         if !file.is_file() {
             continue;
@@ -64,8 +74,9 @@ fn read(file: &Path) -> Result<PdbFile, PdbError> {
 }
 
 /// Returns the paths at which the PDB of a module may lie: in the folders by the module's name, also
-/// as symbol servers lay it out, then beside the module on this machine, and in the module itself.
-fn candidates(folders: &[PathBuf], wanted: &WantedPdb) -> Vec<PathBuf> {
+/// as symbol servers lay it out, then beside the module on this machine, in the module itself, and
+/// beside the trace.
+fn candidates(folders: &[PathBuf], trace: &Path, wanted: &WantedPdb) -> Vec<PathBuf> {
     let file_name = |path: &str| {
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
         let is_plain =
@@ -94,6 +105,10 @@ fn candidates(folders: &[PathBuf], wanted: &WantedPdb) -> Vec<PathBuf> {
         let module = Path::new(&wanted.module_path);
         files.extend(beside.map(|name| module.with_file_name(name)));
         files.push(module.to_owned());
+    }
+    let is_new = |folder: &&Path| trace != Path::new("-") && !folders.iter().any(|it| it == folder);
+    if let Some(folder) = trace.parent().filter(is_new) {
+        files.extend(names.iter().map(|name| folder.join(name)));
     }
     files
 }

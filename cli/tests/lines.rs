@@ -44,6 +44,16 @@ fn rows_are_lines_with_their_files() {
 }
 
 #[test]
+fn a_pdb_beside_the_trace_is_found() {
+    let (path, folder) = prepared("lines-beside");
+    let beside = format!("{folder}/trace.nettrace");
+    fs::rename(path, &beside).unwrap();
+    fs::write(format!("{folder}/LineHot.pdb"), corpus::known_file("LineHot.pdb")).unwrap();
+    let (document, says) = top(&beside, &["--lines"]);
+    assert_eq!((document["methods"][0]["line"].as_u64(), says.as_str()), (Some(33), ""));
+}
+
+#[test]
 fn a_pdb_of_any_name_is_found_by_its_id_and_one_of_another_build_is_refused_by_name() {
     let (path, folder) = prepared("lines-by-id");
     let pdb = corpus::known_file("LineHot.pdb");

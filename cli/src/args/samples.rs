@@ -104,8 +104,8 @@ pub(crate) struct NameArgs {
     pub(crate) raw_names: bool,
 
     /// Show the source line of each frame, so that rows are lines instead of methods. Lines
-    /// come from portable PDBs beside the modules, in them or in --symbols; a + marks the
-    /// first line of a method, where the trace does not tell more
+    /// come from portable PDBs beside the modules, in them, beside the trace or in
+    /// --symbols; a + marks the first line of a method, where the trace does not tell more
     #[arg(long)]
     pub(crate) lines: bool,
 

@@ -78,7 +78,7 @@ pub(super) fn write(
             AnalysisError::Convert(error) => failure(file, error),
             error => Failure::input(file, with_causes(&error)),
         })?;
-        unused = args.samples.add_names(analysis.model_mut())?;
+        unused = args.samples.add_names(&input.file, analysis.model_mut())?;
         // Frees the reader's memory before the results are written.
         let ended = trace.ended();
         drop(trace);

@@ -195,7 +195,7 @@ fn read_one(
     options.thread_times = trace.thread_times(&input);
     let mut pass = diff::pass(options);
     trace.read(|events| pass.read(events))?;
-    for text in args.samples.add_names(pass.model_mut())? {
+    for text in args.samples.add_names(&input.file, pass.model_mut())? {
         context.messages.warning(&text);
     }
     let name = match time {

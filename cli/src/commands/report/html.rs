@@ -62,7 +62,7 @@ pub(crate) fn write_page(
     options.thread_times = trace.thread_times(input);
     let mut pass = page::pass(options);
     trace.read(|events| pass.read(events))?;
-    let unused = counted.add_names(pass.model_mut())?;
+    let unused = counted.add_names(&input.file, pass.model_mut())?;
     let mut page = pass.finish().output;
     let ended = trace.ended();
     let summary = page.summary.as_mut();

@@ -135,7 +135,7 @@ where
         })?,
         None => trace.read(|events| pass.read(events))?,
     }
-    let mut unused = asked.counted.add_names(pass.model_mut())?;
+    let mut unused = asked.counted.add_names(&asked.input.file, pass.model_mut())?;
     let mut reported = pass.finish();
     unused.extend(reported.lines.iter().flat_map(LineCoverage::advice));
     let ended = trace.ended();
