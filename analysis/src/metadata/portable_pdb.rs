@@ -16,6 +16,9 @@ use std::fmt;
 /// Maximum length of the name of a source file, in bytes. Compilers write shorter names, but in a
 /// crafted file all parts of a name may be one huge text.
 const MAX_NAME_BYTES: usize = 1024;
+/// Maximum number of parts of such a name, which are folders. In a crafted file, millions of them
+/// have no text.
+const MAX_NAME_PARTS: usize = 256;
 
 const DOCUMENT: usize = 0x30;
 const METHOD_DEBUG_INFORMATION: usize = 0x31;
@@ -83,12 +86,13 @@ impl PortablePdb {
             separator => std::str::from_utf8(separator).ok()?,
         };
         let mut path = String::new();
-        let mut is_first = true;
-        while !name.0.is_empty() && path.len() <= MAX_NAME_BYTES {
-            if !is_first {
+        for number in 0..MAX_NAME_PARTS {
+            if name.0.is_empty() || path.len() > MAX_NAME_BYTES {
+                break;
+            }
+            if number > 0 {
                 path.push_str(separator);
             }
-            is_first = false;
             let part = unsigned(&mut name)?;
             if part > 0 {
                 let part = self.blob(part)?.0;
@@ -100,61 +104,33 @@ impl PortablePdb {
 
     /// Returns the sequence points of a method in the order of their IL offsets; empty if the
     /// method has none, or the token is not that of a method. Those of a damaged blob are returned
-    /// up to the damage.
+    /// up to the damage. `room` is how many bytes of such blobs may still be decoded: compilers
+    /// write each blob for one method, but in a crafted file all methods may have one huge blob.
+    /// Returns `None` if there is no room.
     ///
     /// The blob has the token of the local variables; a document, unless the method has one; then
     /// records. A record has the distance of the IL offset from the one before; number of lines;
     /// number of columns; and, unless both are 0, which means hidden, the distances of line and
     /// column from those of the visible record before. If the distance of the IL offset is 0, and
     /// the record is not the first one, a new document follows.
-    pub(crate) fn sequence_points(&self, token: u32) -> Vec<SequencePoint> {
+    pub(crate) fn sequence_points(
+        &self,
+        token: u32,
+        room: &mut usize,
+    ) -> Option<Vec<SequencePoint>> {
         let mut points = Vec::new();
-        let _ = self.decode(token, &mut points);
-        points
+        if let Some((document, blob)) = self.points_of(token) {
+            *room = room.checked_sub(blob.0.len())?;
+            let _ = decode(document, blob, &mut points);
+        }
+        Some(points)
     }
 
-    fn decode(&self, token: u32, points: &mut Vec<SequencePoint>) -> Option<()> {
+    /// Returns the document of a method, or 0, and the blob of its sequence points.
+    fn points_of(&self, token: u32) -> Option<(u32, Bytes<'_>)> {
         let row = token.checked_sub(METHOD_TOKEN).filter(|_| token & TABLE_MASK == METHOD_TOKEN)?;
-        let (mut document, at) = *self.methods.get(row.checked_sub(1)? as usize)?;
-        if at == 0 {
-            return None;
-        }
-        let mut blob = self.blob(at)?;
-        unsigned(&mut blob)?;
-        if document == 0 {
-            document = unsigned(&mut blob)?;
-        }
-        let (mut il_offset, mut line) = (0u32, None::<u32>);
-        while !blob.0.is_empty() {
-            let distance = unsigned(&mut blob)?;
-            if distance == 0 && !points.is_empty() {
-                document = unsigned(&mut blob)?;
-                continue;
-            }
-            il_offset = il_offset.checked_add(distance)?;
-            let lines = unsigned(&mut blob)?;
-            let columns =
-                if lines == 0 { i64::from(unsigned(&mut blob)?) } else { signed(&mut blob)? };
-            if lines == 0 && columns == 0 {
-                points.push(SequencePoint { il_offset, document, line: 0 });
-                continue;
-            }
-            let start = match line {
-                None => {
-                    let start = unsigned(&mut blob)?;
-                    unsigned(&mut blob)?;
-                    start
-                }
-                Some(line) => {
-                    let start = i64::from(line).checked_add(signed(&mut blob)?)?;
-                    signed(&mut blob)?;
-                    u32::try_from(start).ok()?
-                }
-            };
-            line = Some(start);
-            points.push(SequencePoint { il_offset, document, line: start });
-        }
-        Some(())
+        let (document, at) = *self.methods.get(row.checked_sub(1)? as usize)?;
+        (at != 0).then(|| self.blob(at)).flatten().map(|blob| (document, blob))
     }
 
     /// Returns the content of a blob.
@@ -163,6 +139,44 @@ impl PortablePdb {
         let size = unsigned(&mut bytes)?;
         bytes.take(size as usize).ok().map(Bytes)
     }
+}
+
+/// Decodes the sequence points of a method up to the first damage.
+fn decode(mut document: u32, mut blob: Bytes<'_>, points: &mut Vec<SequencePoint>) -> Option<()> {
+    unsigned(&mut blob)?;
+    if document == 0 {
+        document = unsigned(&mut blob)?;
+    }
+    let (mut il_offset, mut line) = (0u32, None::<u32>);
+    while !blob.0.is_empty() {
+        let distance = unsigned(&mut blob)?;
+        if distance == 0 && !points.is_empty() {
+            document = unsigned(&mut blob)?;
+            continue;
+        }
+        il_offset = il_offset.checked_add(distance)?;
+        let lines = unsigned(&mut blob)?;
+        let columns = if lines == 0 { i64::from(unsigned(&mut blob)?) } else { signed(&mut blob)? };
+        if lines == 0 && columns == 0 {
+            points.push(SequencePoint { il_offset, document, line: 0 });
+            continue;
+        }
+        let start = match line {
+            None => {
+                let start = unsigned(&mut blob)?;
+                unsigned(&mut blob)?;
+                start
+            }
+            Some(line) => {
+                let start = i64::from(line).checked_add(signed(&mut blob)?)?;
+                signed(&mut blob)?;
+                u32::try_from(start).ok()?
+            }
+        };
+        line = Some(start);
+        points.push(SequencePoint { il_offset, document, line: start });
+    }
+    Some(())
 }
 
 /// Reads a compressed number (ECMA-335 II.23.2), and returns it with its number of bits.
@@ -228,7 +242,7 @@ mod tests {
     #[test]
     fn a_method_has_its_documents_lines_and_hidden_points() {
         let pdb = PortablePdb::parse(&corpus::known_file("LineHot.pdb")).unwrap();
-        let points = |token| pdb.sequence_points(token);
+        let points = |token| pdb.sequence_points(token, &mut { usize::MAX }).unwrap();
         let at = |point: &SequencePoint| (point.il_offset, point.line);
         let slow: Vec<_> = points(0x0600_0003).iter().map(at).collect();
         assert_eq!(slow, [(0, 33), (2, 0), (4, 33), (16, 33), (20, 33), (24, 34)]);
@@ -246,13 +260,37 @@ mod tests {
         assert_eq!([0, 99].map(|row| pdb.document(row)), [None, None]);
     }
 
+    #[test]
+    fn methods_that_share_a_blob_are_decoded_as_far_as_there_is_room() {
+        let blob = [11, 0, 0, 1, 1, 7, 1, 2, 1, 2, 2, 2];
+        let methods = vec![(1, 0), (1, 1), (1, 1)];
+        let blobs = [&[0][..], &blob].concat();
+        let pdb = PortablePdb { id: Guid::from_bytes([0; 16]), blobs, documents: vec![], methods };
+        let mut room = 15;
+        let mut count = |row| {
+            let points = pdb.sequence_points(METHOD_TOKEN + row, &mut room);
+            points.map(|points| points.len())
+        };
+        assert_eq!([1, 2, 3, 1].map(&mut count), [Some(0), Some(2), None, Some(0)]);
+    }
+
+    #[test]
+    fn the_name_of_a_document_has_a_maximum_of_parts() {
+        // A separator and 3,000 parts without text, behind a size of two bytes.
+        let blobs = [&[0, 0x8b, 0xb9, b'/'][..], &[0; 3_000]].concat();
+        let id = Guid::from_bytes([0; 16]);
+        let pdb = PortablePdb { id, blobs, documents: vec![1], methods: Vec::new() };
+        assert_eq!(pdb.document(1).unwrap().len(), MAX_NAME_PARTS - 1);
+    }
+
     /// Reads all of a file that may be damaged.
     fn read(file: &[u8]) {
         let Ok(pdb) = PortablePdb::parse(file) else { return };
         for row in 0..0x40 {
             let name = pdb.document(row).unwrap_or_default();
             assert!(name.len() <= 8 * MAX_NAME_BYTES, "{}", name.len());
-            assert!(pdb.sequence_points(METHOD_TOKEN + row).len() <= file.len());
+            let points = pdb.sequence_points(METHOD_TOKEN + row, &mut { usize::MAX });
+            assert!(points.unwrap().len() <= file.len());
         }
     }
 

@@ -11,6 +11,10 @@ use nettrace_parser::Guid;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// Maximum number of bytes of PDBs that become lines: sequence points, of which each takes three
+/// or more, and names of files. A hundred thousand methods have some 20 MB.
+const MAX_LINE_BYTES: usize = 32 << 20;
+
 /// How many methods in the stacks of a trace have lines, and why others have none. The compiler's own
 /// methods, which have no lines, are not counted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -27,6 +31,8 @@ pub struct LineCoverage {
     pub without_pdb: Vec<ModuleWithoutPdb>,
     /// Number of the framework's methods without a PDB.
     pub of_framework: u64,
+    /// Number of methods without lines because PDBs have more of them than are kept.
+    pub beyond_limit: u64,
 }
 
 /// A module whose PDB is missing.
@@ -80,6 +86,8 @@ pub(super) struct LineFinder<'m> {
     counted: HashSet<(u32, u64)>,
     coverage: LineCoverage,
     without_pdb: BTreeMap<Guid, ModuleWithoutPdb>,
+    /// Rest of [`MAX_LINE_BYTES`].
+    room: usize,
 }
 
 impl<'m> LineFinder<'m> {
@@ -92,6 +100,7 @@ impl<'m> LineFinder<'m> {
             counted: HashSet::default(),
             coverage: LineCoverage::default(),
             without_pdb: BTreeMap::new(),
+            room: MAX_LINE_BYTES,
         }
     }
 
@@ -135,7 +144,12 @@ impl<'m> LineFinder<'m> {
             return None;
         };
         let mut lines = Vec::new();
-        for point in pdb.0.sequence_points(code.token) {
+        let Some(points) = pdb.0.sequence_points(code.token, &mut self.room) else {
+            self.coverage.beyond_limit =
+                self.coverage.beyond_limit.saturating_add(u64::from(is_new));
+            return None;
+        };
+        for point in points {
             // Hidden IL belongs to the line before it.
             if point.line == 0 {
                 continue;
@@ -144,7 +158,10 @@ impl<'m> LineFinder<'m> {
                 Some(file) => *file,
                 None => {
                     let file = u32::try_from(self.files.len()).ok()?;
-                    self.files.push(pdb.0.document(point.document).unwrap_or_default().into());
+                    let name = pdb.0.document(point.document).unwrap_or_default();
+                    let left = self.room.checked_sub(name.len());
+                    self.room = left.unwrap_or(0);
+                    self.files.push(left.map_or_else(Arc::default, |_| name.into()));
                     self.of_document.insert((id, point.document), file);
                     file
                 }

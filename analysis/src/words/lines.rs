@@ -33,6 +33,10 @@ impl LineCoverage {
                  with --lines, or stop the session before the process ends"
             ));
         }
+        if self.beyond_limit > 0 {
+            let methods = counted(self.beyond_limit, "method");
+            sentences.push(format!("{methods} without lines: their PDBs have more than are kept"));
+        }
         sentences
     }
 }
