@@ -4,14 +4,14 @@
 //! keeps alive, to the counted objects. So the weight below a frame is the memory that the frame's
 //! objects retain.
 
-use super::{Convert, ConvertError, ConvertOptions};
-use crate::heap::{HeapDump, HeapName, HeapReader, HeapTreeKind, HeapTreeNode, Retained};
+use super::heap_dump::of_heap_dump;
+use super::{Convert, ConvertOptions};
+use crate::heap::{HeapName, HeapTreeKind, HeapTreeNode, Retained};
 use crate::model::{
-    Frame, FrameHandle, FrameKind, Kind, Mode, Model, Profile, ProfileKey, Resolved, StackHandle,
+    Frame, FrameHandle, FrameKind, Kind, Mode, Profile, ProfileKey, Resolved, StackHandle,
     ThreadHandle, Totals,
 };
 use crate::numbering::Numbering;
-use nettrace_parser::Event;
 
 /// Returns the converter itself, or a wrapper that passes a heap dump to it instead of samples if
 /// the options ask for [`Kind::Heap`].
@@ -22,63 +22,14 @@ pub(super) fn or_samples<'o>(
     if !options.kinds.contains(&Kind::Heap) {
         return Box::new(converter);
     }
-    Box::new(DominatorPaths {
-        inner: Box::new(converter),
-        heap: HeapReader::default(),
-        dump: options.dump,
-    })
-}
-
-/// Returns the dump with the requested number, counting from 1. Without a number, returns the usual
-/// dump.
-pub(super) fn chosen(
-    dumps: Vec<HeapDump>,
-    wanted: Option<usize>,
-) -> Result<HeapDump, ConvertError> {
-    let there = dumps.len();
-    let place = match wanted {
-        Some(number) => number.checked_sub(1),
-        None => HeapDump::usual(&dumps),
-    };
-    let dump = place.and_then(|place| dumps.into_iter().nth(place));
-    dump.ok_or_else(|| match wanted {
-        Some(number) if there > 0 => {
-            let count = if there == 1 { "one".to_owned() } else { there.to_string() };
-            ConvertError::Other(format!("there is no dump {number}: the trace has {count}").into())
-        }
-        _ => ConvertError::NothingToShow { wanted: Kind::Heap.name() },
-    })
-}
-
-struct DominatorPaths<'o> {
-    inner: Box<dyn Convert + 'o>,
-    heap: HeapReader,
-    dump: Option<usize>,
-}
-
-impl Convert for DominatorPaths<'_> {
-    fn wants_samples(&self) -> bool {
-        false
-    }
-
-    fn wants_events(&self) -> bool {
-        true
-    }
-
-    fn event(&mut self, event: &Event<'_>, _: ThreadHandle, _: &Model) -> Result<(), ConvertError> {
-        self.heap.event(event);
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>, resolved: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
-        let DominatorPaths { inner, heap, dump } = *self;
-        let dump = chosen(heap.finish(), dump)?;
+    of_heap_dump(options, move |dump, resolved| {
         let tree = HeapTreeNode::from_dump(&dump, &Retained::from_dump(&dump), 0.0);
         let mut paths = Paths { nanos: dump.start_nanos, ..Paths::default() };
         paths.walk(&tree);
         let Paths { frames, stacks, profile, .. } = paths;
-        inner.finish(&Resolved::of_things(resolved.model(), &profile, frames, &stacks), &profile)
-    }
+        let of_paths = Resolved::of_things(resolved.model(), &profile, frames, &stacks);
+        Box::new(converter).finish(&of_paths, &profile)
+    })
 }
 
 /// Makes the frame that stands for objects of a type.

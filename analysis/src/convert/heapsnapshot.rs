@@ -10,11 +10,10 @@
 //! | dump | the dump that [`ConvertOptions::dump`] chooses |
 
 use super::encode::Json;
-use super::{Convert, ConvertError, ConvertOptions, Output, dominator_paths};
-use crate::heap::{HeapDump, HeapReader, Root, RootKind};
-use crate::model::{Model, Profile, Resolved, ThreadHandle};
+use super::heap_dump::of_heap_dump;
+use super::{Convert, ConvertOptions, Output};
+use crate::heap::{HeapDump, Root, RootKind};
 use crate::numbering::Numbering;
-use nettrace_parser::Event;
 use std::io::{self, Write};
 
 /// Names of the fields of a node.
@@ -47,44 +46,16 @@ const SYNTHETIC: u64 = 9;
 const ELEMENT: u64 = 1;
 const PROPERTY: u64 = 2;
 
-#[derive(Debug)]
-pub(crate) struct HeapSnapshot<'o> {
-    out: Output<'o>,
-    heap: HeapReader,
-    dump: Option<usize>,
-}
-
-impl<'o> HeapSnapshot<'o> {
-    pub(crate) fn new(
-        out: Box<dyn Write + Send + 'o>,
-        options: &ConvertOptions,
-    ) -> HeapSnapshot<'o> {
-        let out = Output::new(out, options.is_gzip);
-        HeapSnapshot { out, heap: HeapReader::default(), dump: options.dump }
-    }
-}
-
-impl Convert for HeapSnapshot<'_> {
-    fn wants_samples(&self) -> bool {
-        false
-    }
-
-    fn wants_events(&self) -> bool {
-        true
-    }
-
-    fn event(&mut self, event: &Event<'_>, _: ThreadHandle, _: &Model) -> Result<(), ConvertError> {
-        self.heap.event(event);
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>, _: &Resolved<'_>, _: &Profile) -> Result<(), ConvertError> {
-        let HeapSnapshot { out, heap, dump } = *self;
-        let dump = dominator_paths::chosen(heap.finish(), dump)?;
+pub(super) fn converter<'o>(
+    out: Box<dyn Write + Send + 'o>,
+    options: &ConvertOptions,
+) -> Box<dyn Convert + 'o> {
+    let out = Output::new(out, options.is_gzip);
+    of_heap_dump(options, move |dump, _| {
         let mut out = Snapshot::new(&dump).write(out)?;
         out.write_all(b"\n")?;
         Ok(out.finish()?)
-    }
+    })
 }
 
 /// A heap dump that is prepared for writing.

@@ -32,6 +32,7 @@ mod events;
 mod firefox;
 mod folded;
 mod gcdump;
+mod heap_dump;
 mod heapprofile;
 mod heapsnapshot;
 mod lanes;
@@ -53,9 +54,7 @@ use events::Events;
 #[cfg(feature = "firefox")]
 use firefox::Firefox;
 use folded::Folded;
-use gcdump::GcDump;
 use heapprofile::HeapProfile;
-use heapsnapshot::HeapSnapshot;
 use perfetto::Perfetto;
 #[cfg(feature = "gzip")]
 use pprof::Pprof;
@@ -342,7 +341,7 @@ pub const FORMATS: &[Format] = &[
         extensions: &["heapsnapshot"],
         about: "Chrome DevTools, VS Code, memlab: V8's heap snapshot, from a trace with a heap dump",
         kinds: &[],
-        make: |out, options| Box::new(HeapSnapshot::new(out, options)),
+        make: heapsnapshot::converter,
         ..TEXT
     },
     Format {
@@ -351,7 +350,7 @@ pub const FORMATS: &[Format] = &[
         about: "PerfView, Visual Studio, dotnet-gcdump: a heap graph, from a trace with a heap dump",
         kinds: &[],
         is_binary: true,
-        make: |out, options| Box::new(GcDump::new(out, options)),
+        make: gcdump::converter,
         ..TEXT
     },
     Format {
