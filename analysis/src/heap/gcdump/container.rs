@@ -95,7 +95,7 @@ impl<'f> Container<'f> {
 
     /// Returns whether the file ends as it must: with the tag of the last object, and the table
     /// behind it.
-    pub(super) fn ends_here(&mut self) -> bool {
+    pub(super) fn ends_here(&self) -> bool {
         let table = self.table.map(|(_, at)| at);
         self.rest.first() == Some(&END) && table == self.offset().checked_add(1)
     }
