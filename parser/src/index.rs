@@ -234,7 +234,8 @@ impl Index {
         };
         let mut losses = Vec::new();
         let mut all_losses = self.losses.iter().peekable();
-        let (mut at, mut before) = (0usize, 0u64);
+        // The first block with events behind a part only moves on, whatever the number of parts.
+        let (mut at, mut before, mut upcoming) = (0usize, 0u64, 0usize);
         for part in self.blocks.split_inclusive(|block| block.used == NeededFor::Point) {
             let next = at.saturating_add(part.len());
             let is_used = |block: &IndexedBlock| match block.used {
@@ -255,11 +256,14 @@ impl Index {
                 }
             }
             // What is lost lies between the events before this part and those after it.
-            let after = self.blocks.get(next..).unwrap_or_default();
-            let after = || after.iter().filter(|block| block.has_events()).map(|block| block.first);
+            upcoming = upcoming.max(next);
+            while self.blocks.get(upcoming).is_some_and(|block| !block.has_events()) {
+                upcoming = upcoming.saturating_add(1);
+            }
+            let after = self.blocks.get(upcoming).map_or(u64::MAX, |block| block.first);
             let found = |(place, _): &&(usize, FoundLoss)| *place < next;
             let mut lost = std::iter::from_fn(|| all_losses.next_if(found)).peekable();
-            if lost.peek().is_some() && meets(before, after().next().unwrap_or(u64::MAX)) {
+            if lost.peek().is_some() && meets(before, after) {
                 losses.extend(lost.map(|(_, loss)| *loss));
             } else {
                 lost.for_each(drop);
