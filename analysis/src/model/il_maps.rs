@@ -29,6 +29,7 @@ struct IlPlace {
 pub(crate) struct IlMap {
     /// Time of the report, in ticks.
     since: u64,
+    /// Places with IL, sorted.
     places: Box<[IlPlace]>,
 }
 
@@ -36,10 +37,10 @@ impl IlMap {
     /// Returns the IL offset of the code at an offset. The prolog belongs to the first IL, and an
     /// epilog to the IL before it.
     pub(crate) fn il_offset(&self, native_offset: u64) -> u32 {
-        let before = self.places.iter().filter(|place| {
-            u64::from(place.native_offset) <= native_offset && place.il_offset < FIRST_SPECIAL
-        });
-        before.max().map_or(0, |place| place.il_offset)
+        let after =
+            self.places.partition_point(|place| u64::from(place.native_offset) <= native_offset);
+        let before = after.checked_sub(1).and_then(|at| self.places.get(at));
+        before.map_or(0, |place| place.il_offset)
     }
 }
 
@@ -66,8 +67,10 @@ impl IlMaps {
                 il_offset: take_first(&mut il)?,
             })
         };
-        let places: Box<[IlPlace]> =
-            il.chunks_exact(4).zip(native.chunks_exact(4)).filter_map(place).collect();
+        let places = il.chunks_exact(4).zip(native.chunks_exact(4)).filter_map(place);
+        let mut places: Box<[IlPlace]> =
+            places.filter(|place| place.il_offset < FIRST_SPECIAL).collect();
+        places.sort_unstable();
         let known = self.of_code.entry((method_id, version)).or_default();
         if known.last().is_none_or(|last| last.places != places) {
             known.push(IlMap { since: ticks, places });
@@ -78,7 +81,8 @@ impl IlMaps {
     /// Returns the map of a version of a method's code at a time, or else the first one.
     pub(crate) fn find(&self, method_id: u64, version: u64, ticks: u64) -> Option<&IlMap> {
         let maps = self.of_code.get(&(method_id, version))?;
-        maps.iter().rev().find(|map| map.since <= ticks).or(maps.first())
+        let after = maps.partition_point(|map| map.since <= ticks);
+        maps.get(after.saturating_sub(1))
     }
 }
 
