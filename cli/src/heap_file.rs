@@ -6,9 +6,13 @@ use crate::failure::Failure;
 use crate::input::{Ended, ended};
 use nettrace_analysis::heap::HeapDump;
 use nettrace_parser::{Error, Reader, Source};
+use std::io;
 
 /// Number of bytes by which a `.gcdump` is recognised.
 const MIN_RECOGNISED_BYTES: u64 = 64;
+/// Maximum number of bytes of a `.gcdump` that is packed or comes through a pipe, which is held in
+/// memory. It has some 25 million objects; a packed file of a few megabytes may unpack to more.
+const MAX_HELD_BYTES: u64 = 1 << 30;
 
 /// An open file with heap dumps.
 pub(crate) enum HeapFile {
@@ -35,9 +39,14 @@ impl HeapFile {
             let reader = Reader::new(input);
             return Ok(HeapFile::Trace(Box::new(Trace { file, reader })));
         }
-        if let Err(error) = input.fill(u64::MAX) {
+        let most = if input.is_mapped() { u64::MAX } else { MAX_HELD_BYTES };
+        let is_whole = read_whole(&mut input, most).map_err(|error| {
             let position = input.bytes().len() as u64;
-            return Err(Failure::read(&file, &Error::Io(error), position));
+            Failure::read(&file, &Error::Io(error), position)
+        })?;
+        if !is_whole {
+            let text = "a .gcdump of more than 1 GiB: write it unpacked to a file, and read that";
+            return Err(Failure::input(&file, text));
         }
         let dump = HeapDump::from_gcdump(input.bytes());
         let dump = dump.map_err(|error| {
@@ -47,5 +56,26 @@ impl HeapFile {
         let length = input.bytes().len() as u64;
         let ended = ended(&Reader::new(input)).of_whole_file(length);
         Ok(HeapFile::GcDump(Box::new(GcDump { file, dump, ended })))
+    }
+}
+
+/// Reads a source to its end; returns `false` if it has more than `most` bytes.
+fn read_whole(source: &mut impl Source, most: u64) -> io::Result<bool> {
+    source.fill(most.saturating_add(1)).map(|has_more| !has_more)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nettrace_parser::Buffered;
+
+    #[test]
+    fn what_is_held_in_memory_has_a_limit() {
+        for (length, is_whole) in [(0, true), (99, true), (100, true), (101, false), (9999, false)]
+        {
+            let bytes = vec![0; length];
+            assert_eq!(read_whole(&mut Buffered::new(&bytes[..]), 100).unwrap(), is_whole);
+        }
+        assert!(read_whole(&mut Buffered::new(&[0; 9][..]), u64::MAX).unwrap());
     }
 }

@@ -110,6 +110,11 @@ impl Input {
         Ok(Input { bytes: SourceBytes::Read(bytes), progress, whole: None })
     }
 
+    /// Returns whether the bytes are those of a mapped file, which take no memory.
+    pub(crate) fn is_mapped(&self) -> bool {
+        self.mapped().is_some()
+    }
+
     fn mapped(&self) -> Option<&MappedFile> {
         match &self.bytes {
             SourceBytes::Mapped(mapped) => Some(mapped),
