@@ -23,8 +23,8 @@ mod delays;
 mod ending;
 mod exit;
 mod failure;
-#[cfg(unix)]
 mod heap_file;
+#[cfg(unix)]
 mod ignored_signal;
 mod input;
 mod json_text;
