@@ -5,7 +5,7 @@ use crate::args::{
     OwnedArgs, SampleArgs, StackFilterArgs,
 };
 use crate::failure::Failure;
-use crate::{pdbs, symbols};
+use crate::pdbs;
 use nettrace_analysis::{AnalysisOptions, Model, NameStyle};
 use nettrace_export::TimeRange;
 use std::fs::File;
@@ -150,7 +150,13 @@ fn add_names(args: &NameArgs, trace: &Path, model: &mut Model) -> Result<Vec<Str
             .map_err(|error| Failure::open(&path.display().to_string(), path, &error))?;
         model.add_perf_map(process_of(path), &String::from_utf8_lossy(&bytes));
     }
-    let mut unused = symbols::add(&args.symbols, model)?;
+    #[cfg(feature = "symbols")]
+    let mut unused = crate::symbols::add(&args.symbols, model)?;
+    #[cfg(not(feature = "symbols"))]
+    let mut unused = match &*args.symbols {
+        [] => Vec::new(),
+        _ => vec![crate::failure::not_built("names of native code", "symbols")],
+    };
     if args.lines {
         unused.extend(pdbs::add(&args.symbols, trace, model)?);
     }

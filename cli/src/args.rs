@@ -5,7 +5,6 @@ mod condition;
 mod convert;
 mod diff;
 mod events;
-#[cfg(feature = "parquet")]
 mod export;
 mod form;
 mod heap;
@@ -22,7 +21,6 @@ mod shorthand;
 pub(crate) use convert::*;
 pub(crate) use diff::*;
 pub(crate) use events::*;
-#[cfg(feature = "parquet")]
 pub(crate) use export::*;
 pub(crate) use form::*;
 pub(crate) use heap::*;
@@ -192,7 +190,6 @@ pub(crate) enum Command {
     /// Convert a trace to the format of another tool
     Convert(WithCommon<ConvertArgs>),
     /// Write traces as tables for DuckDB, Spark, ClickHouse, Polars
-    #[cfg(feature = "parquet")]
     Export(ExportArgs),
     /// Show what is on the managed heap, what keeps it alive, and what grew
     Heap(Box<WithCommon<HeapArgs>>),

@@ -72,6 +72,11 @@ impl Failure {
     }
 }
 
+/// Returns the message for what a feature of this crate brings, in a build without it.
+pub(crate) fn not_built(what: &str, feature: &str) -> String {
+    format!("this build has no {what}: build with `--features {feature}`")
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

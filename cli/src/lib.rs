@@ -7,6 +7,10 @@
 
 #![deny(unsafe_code)]
 #![allow(clippy::restriction, clippy::pedantic)]
+#![cfg_attr(
+    not(all(feature = "page", feature = "parquet", feature = "symbols")),
+    allow(dead_code, unused_imports, reason = "what only the commands use that are left out")
+)]
 
 mod analysed;
 mod analysis_options;
@@ -22,6 +26,7 @@ mod cut;
 mod delays;
 mod ending;
 mod exit;
+mod expression;
 mod failure;
 mod heap_file;
 #[cfg(unix)]
@@ -43,6 +48,7 @@ mod stack_names;
 mod status_line;
 mod style;
 mod survey;
+#[cfg(feature = "symbols")]
 mod symbols;
 mod table;
 mod unblocked;

@@ -9,10 +9,7 @@ pub(crate) mod private;
 mod unfinished;
 
 pub(crate) use identity::FileId;
-pub(crate) use unfinished::end_with_signals;
-pub(crate) use unfinished::leave_unfinished;
-#[cfg(feature = "parquet")]
-pub(crate) use unfinished::{begin_folder, forget};
+pub(crate) use unfinished::{begin_folder, end_with_signals, forget, leave_unfinished};
 
 use crate::failure::{Failure, plain};
 use std::fs::{self, File};

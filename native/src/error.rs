@@ -7,7 +7,7 @@ use std::io;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system is not Linux on x86-64 or AArch64.
+    /// The system is not Linux on x86-64 or AArch64, or the feature `unwind` was left out.
     Unsupported,
     /// The kernel does not tell where threads are blocked.
     NotShown,
@@ -30,6 +30,9 @@ impl fmt::Display for Error {
         const FORBIDDEN: &str = "the system does not allow to read the process's stacks, which \
                                  takes the same right as to debug it";
         match self {
+            Error::Unsupported if !cfg!(feature = "unwind") => {
+                f.write_str("nettrace-native was built without its feature `unwind`")
+            }
             Error::Unsupported => {
                 f.write_str("native frames can be read on Linux on x86-64 and AArch64 only")
             }

@@ -1,16 +1,28 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::restriction, clippy::pedantic))]
 
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(
+    feature = "unwind",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 mod bytes;
 mod end;
 mod error;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(
+    feature = "unwind",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 mod linux;
 
 pub use end::StackEnd;
 pub use error::Error;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(
+    feature = "unwind",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 pub use linux::take;
 
 use std::collections::BTreeMap;
@@ -112,11 +124,15 @@ impl NativeFrame {
 /// Native stacks of threads, by thread ids of this machine.
 pub type NativeStacks = BTreeMap<u64, NativeStack>;
 
-/// Fails, because stacks cannot be read on this system.
+/// Fails, because stacks cannot be read on this system, or by this build.
 ///
 /// # Errors
 /// [`Error::Unsupported`].
-#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(not(all(
+    feature = "unwind",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
 pub fn take(_pid: u64, _threads: &[u64]) -> Result<NativeStacks, Error> {
     Err(Error::Unsupported)
 }

@@ -4,8 +4,13 @@ use super::input::trace_file;
 use super::samples::percent_up_to;
 use super::{FormArg, ReadArgs, RowsArg, SampleArgs};
 use clap::{Args, ValueEnum};
+#[cfg(feature = "page")]
 use nettrace_analysis::diff::Condition;
 use std::path::PathBuf;
+
+/// Condition of a build that compares nothing.
+#[cfg(not(feature = "page"))]
+type Condition = String;
 
 const DIFF_EXAMPLES: &str = "\
 One run of a program differs from the next, and one trace does not show how much. With two or more traces on each side (three or five \

@@ -4,8 +4,8 @@ use super::input::trace_file;
 use super::samples::percent;
 use super::{FormArg, ReadArgs, TalkArgs, TargetArgs, WithCommon};
 use crate::args::amount::{self, Span};
+use crate::expression::{Regex, regex};
 use clap::{Args, Subcommand, ValueEnum};
-use regex::Regex;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -101,7 +101,7 @@ pub(crate) struct HeapArgs {
     pub(crate) sort: HeapSort,
 
     /// Only types whose names match this regular expression
-    #[arg(long = "type", value_name = "REGEX")]
+    #[arg(long = "type", value_name = "REGEX", value_parser = regex)]
     pub(crate) type_name: Option<Regex>,
 
     #[command(flatten)]
@@ -228,7 +228,7 @@ pub(crate) struct HeapPathsArgs {
     pub(crate) dump: DumpArgs,
 
     /// Objects of types whose names match this regular expression
-    #[arg(long = "type", value_name = "REGEX", required_unless_present = "object")]
+    #[arg(long = "type", value_name = "REGEX", value_parser = regex, required_unless_present = "object")]
     pub(crate) type_name: Option<Regex>,
 
     /// The object at this address, in hexadecimal
@@ -256,7 +256,7 @@ pub(crate) struct HeapObjectsArgs {
     pub(crate) dump: DumpArgs,
 
     /// Only objects of types whose names match this regular expression
-    #[arg(long = "type", value_name = "REGEX")]
+    #[arg(long = "type", value_name = "REGEX", value_parser = regex)]
     pub(crate) type_name: Option<Regex>,
 
     /// What to sort by
@@ -331,7 +331,7 @@ pub(crate) struct HeapDiffArgs {
     pub(crate) read: ReadArgs,
 
     /// Only types whose names match this regular expression
-    #[arg(long = "type", value_name = "REGEX")]
+    #[arg(long = "type", value_name = "REGEX", value_parser = regex)]
     pub(crate) type_name: Option<Regex>,
 
     /// Sort by the growth of this

@@ -4,6 +4,7 @@ use super::{
     ActivityArg, FoldedArgs, FormArg, HeapArgs, InputArgs, MomentArgs, NamedArgs, OwnedArgs,
     RowsArg, SampleArgs, UnusedThreadArgs, WithCommon,
 };
+use crate::expression::pattern;
 use crate::recommended;
 use clap::builder::{Resettable, StyledStr};
 use clap::{Args, Subcommand, ValueEnum};
@@ -199,7 +200,7 @@ pub(crate) struct TreeArgs {
     pub(crate) activity: ActivityArg,
 
     /// Start the tree at frames that match
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
     pub(crate) from: Option<Pattern>,
 
     /// Turn the tree around: a method's children are its callers
@@ -287,7 +288,7 @@ pub(crate) struct LogsArgs {
     pub(crate) level: LogLevelArg,
 
     /// Only messages of loggers whose category matches
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
     pub(crate) logger: Option<Pattern>,
 
     /// Only messages of this request: its id in ASP.NET Core's scope, such as

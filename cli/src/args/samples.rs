@@ -1,5 +1,6 @@
 //! Options that reports and conversions of stacks have in common.
 
+use crate::expression::pattern;
 use clap::{Args, ValueEnum};
 use nettrace_analysis::{CutStacks, EventSelector, FrameGroup, Kind, Pattern, ThreadState};
 use nettrace_export::TimeRange;
@@ -28,11 +29,11 @@ pub(crate) struct MomentArgs {
 #[derive(Debug, Args)]
 pub(crate) struct StackFilterArgs {
     /// Only stacks with a frame that matches
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
     pub(crate) frame: Option<Pattern>,
 
     /// Leave out stacks with a frame that matches
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
     pub(crate) exclude: Option<Pattern>,
 
     /// How to treat stacks that lost their callers: the runtime keeps 100 frames
@@ -67,7 +68,7 @@ pub(crate) struct FoldArgs {
     /// Hide frames of .NET, of Microsoft's libraries and of the system, by module
     /// (System.*, Microsoft.*), or those whose names do not match. Their time counts for
     /// your method that called them. Implies --fold-async
-    #[arg(long, value_name = "REGEX", num_args = 0..=1, require_equals = true)]
+    #[arg(long, value_name = "REGEX", value_parser = pattern, num_args = 0..=1, require_equals = true)]
     pub(crate) my_code: Option<Option<Pattern>>,
 
     /// Show an async method as one frame: its state machine, without the builders that
@@ -82,7 +83,7 @@ pub(crate) struct FoldArgs {
 
     /// Hide matching frames: their time counts for their caller. The expression is
     /// matched with the name as shown
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
     pub(crate) fold: Vec<Pattern>,
 
     /// Show recursion once: a method that calls itself, or up to eight methods that call
@@ -159,7 +160,7 @@ pub(crate) struct OwnedArgs {
 
     /// Your code: frames whose names match. By default what the program brings: its main
     /// module and those with names of the same family
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
     pub(crate) my_code: Option<Pattern>,
 }
 
@@ -299,11 +300,10 @@ pub(crate) fn percent_up_to(most: f64, text: &str) -> Result<f64, String> {
 /// not.
 pub(crate) fn group(text: &str) -> Result<FrameGroup, String> {
     let parts = text.rsplit_once("->").or_else(|| text.rsplit_once('='));
-    let Some((pattern, name)) =
-        parts.filter(|(pattern, name)| !pattern.is_empty() && !name.is_empty())
+    let Some((expression, name)) =
+        parts.filter(|(expression, name)| !expression.is_empty() && !name.is_empty())
     else {
         return Err(r"expected an expression and a name, such as '^MyApp\.Json=JSON'".to_owned());
     };
-    let pattern: Pattern = pattern.parse().map_err(|error: regex::Error| error.to_string())?;
-    Ok(FrameGroup { pattern, name: name.to_owned() })
+    Ok(FrameGroup { pattern: pattern(expression)?, name: name.to_owned() })
 }

@@ -6,6 +6,7 @@ mod collect;
 mod completions;
 mod convert;
 mod counters;
+#[cfg(feature = "page")]
 mod diff;
 mod discover;
 mod events;
@@ -15,6 +16,7 @@ mod heap;
 mod info;
 mod list_profiles;
 mod man;
+#[cfg(feature = "page")]
 mod open;
 mod process;
 mod ps;
@@ -30,6 +32,8 @@ use crate::args::Command;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+#[cfg(not(all(feature = "page", feature = "parquet")))]
+use crate::failure::not_built;
 use std::io;
 
 /// Runs a command, reports its failure if it fails, and returns the exit code.
@@ -40,11 +44,19 @@ pub(crate) fn run(command: Command, context: &mut Context<'_>) -> Exit {
         Command::Stats(args) => stats::run(&args, context),
         Command::Events(args) => events::run(&args, context),
         Command::Report(args) => report::run(&args.report, context),
+        #[cfg(feature = "page")]
         Command::Diff(args) => diff::run(&args, context),
+        #[cfg(feature = "page")]
         Command::Open(args) => open::run(&args, context),
+        #[cfg(not(feature = "page"))]
+        Command::Diff(_) => Err(Failure::usage(not_built("comparison", "page"))),
+        #[cfg(not(feature = "page"))]
+        Command::Open(_) => Err(Failure::usage(not_built("page", "page"))),
         Command::Convert(args) => convert::run(&args, context),
         #[cfg(feature = "parquet")]
         Command::Export(args) => export::run(&args, context),
+        #[cfg(not(feature = "parquet"))]
+        Command::Export(_) => Err(Failure::usage(not_built("tables", "parquet"))),
         Command::Heap(args) => heap::run(&args, context),
         Command::Schema(args) => schema::run(&args, context),
         Command::Ps(args) => ps::run(&args, context),

@@ -46,7 +46,6 @@ pub(super) fn begin(target: &Path, unfinished: Unfinished) -> io::Result<(File, 
 }
 
 /// Adds a folder of unfinished files, which is removed when a signal ends the process.
-#[cfg(feature = "parquet")]
 pub(crate) fn begin_folder(folder: &Path) {
     begun().push((folder.to_owned(), Unfinished::Removed));
 }

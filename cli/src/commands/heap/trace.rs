@@ -3,6 +3,7 @@
 use crate::args::{DumpArgs, FormArg, InputArgs};
 use crate::context::{Context, Trace};
 use crate::exit::Exit;
+use crate::expression::Regex;
 use crate::failure::Failure;
 use crate::heap_file::{GcDump, HeapFile};
 use crate::input::{Ended, ended};
@@ -11,7 +12,6 @@ use crate::table::end_page;
 use crate::units;
 use nettrace_analysis::heap::{HeapDump, HeapReader, RECORD};
 use nettrace_parser::Outcome;
-use regex::Regex;
 use std::path::{Path, PathBuf};
 
 /// Trace that was read, with its heap dumps.

@@ -8,6 +8,7 @@ mod counters;
 mod endpoint;
 mod exceptions;
 mod gc;
+#[cfg(feature = "page")]
 mod html;
 mod jit;
 mod loader;
@@ -22,6 +23,7 @@ mod threadpool;
 mod waits;
 mod words;
 
+#[cfg(feature = "page")]
 pub(super) use html::{PageTarget, write_page};
 
 use super::heap;
@@ -29,6 +31,8 @@ use crate::args::Report;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+#[cfg(not(feature = "page"))]
+use crate::failure::not_built;
 use activities::{activities_of, requests_of};
 use nettrace_analysis::report::{
     Alloc, Contention, Exceptions, Gc, Jit, Loader, Sql, Startup, Tasks, ThreadPool, Threads,
@@ -97,7 +101,10 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
         Report::Sql(args) => show_rows::<Sql, _>(args, context, sql::text),
         Report::Logs(args) => logs::run(&args.own, Asked::from_args(args), context),
         Report::Counters(args) => counters::run(&args.own, Asked::from_args(args), context),
+        #[cfg(feature = "page")]
         Report::Html(args) => html::run(args, context),
+        #[cfg(not(feature = "page"))]
+        Report::Html(_) => Err(Failure::usage(not_built("page", "page"))),
         Report::Heap(args) => heap::run(args, context),
     }
 }

@@ -6,8 +6,7 @@ use crate::args::StackArgs;
 use crate::args::profiles::RUNTIME;
 use crate::context::Context;
 use crate::delays::SIGNAL_PATIENCE;
-use crate::failure::Failure;
-use crate::failure::with_causes;
+use crate::failure::{Failure, not_built, with_causes};
 use crate::live::driver::{Consumer, Driver, Next, Received};
 use crate::live::end_rule::EndRule;
 use crate::live::mappings;
@@ -305,6 +304,9 @@ impl<'t> Taking<'t> {
     /// Takes native stacks after the sampler's session, because threads that the sampler suspends
     /// would seem to wait.
     fn native(&mut self) -> Natives {
+        if !cfg!(feature = "symbols") {
+            return Err(not_built("native frames", "symbols"));
+        }
         look(&mut self.os, self.reached.pid_here());
         let facts = self.os.as_ref().map_err(Clone::clone)?;
         let alive = facts.threads.iter().filter(|(id, _)| facts.alive.contains(id));
