@@ -62,6 +62,7 @@ fn broken_ones_end_in_an_error_with_the_place() {
     ran.assert_message("its end is missing, behind all that is needed");
 }
 
+#[cfg(unix)]
 mod with_runtime {
     use super::*;
     use nettrace_testdata::peers;
