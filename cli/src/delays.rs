@@ -6,6 +6,10 @@ use std::time::Duration;
 /// signal, and a last request, the command ends within 2 s.
 pub(crate) const SIGNAL_PATIENCE: Duration = Duration::from_millis(1500);
 
+/// Time without bytes after which a burst is over; there are about ten a second. Then events that
+/// were held back for sorting by time are released.
+pub(crate) const BURST_PAUSE: Duration = Duration::from_millis(50);
+
 /// Delays after which the command does something by itself, and which a test would have to wait
 /// for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +32,8 @@ pub(crate) struct Delays {
     pub(crate) silent_rule: Duration,
     /// Minimum time between two documents for programs that scrape.
     pub(crate) publication: Duration,
+    /// Time without bytes after which a burst is over.
+    pub(crate) burst_pause: Duration,
 }
 
 impl Delays {
@@ -48,6 +54,7 @@ impl Delays {
                 "stdout-stall" => delays.stdout_stall = time,
                 "silent-rule" => delays.silent_rule = time,
                 "publication" => delays.publication = time,
+                "burst-pause" => delays.burst_pause = time,
                 _ => {}
             }
         }
@@ -66,6 +73,7 @@ impl Default for Delays {
             stdout_stall: Duration::from_secs(1),
             silent_rule: Duration::from_secs(10),
             publication: Duration::from_millis(250),
+            burst_pause: BURST_PAUSE,
         }
     }
 }

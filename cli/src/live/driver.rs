@@ -4,6 +4,7 @@
 use super::end_rule::{EndRule, LAST_REQUEST_WAIT};
 use super::first_values::FirstValues;
 use super::sink::{Saved, Sink};
+use crate::delays::BURST_PAUSE;
 use crate::failure::Failure;
 use crate::failure::with_causes;
 use nettrace_ipc::{Ending, Session, StopHandle};
@@ -14,9 +15,6 @@ use std::io::{self, BufRead};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time without bytes after which a burst is over; there are about ten a second. Then events that
-/// were held back for sorting by time are released, and [`Consumer::look`] is called.
-const BURST_PAUSE: Duration = Duration::from_millis(50);
 /// Maximum number of events between two calls of [`Consumer::look`].
 const MAX_EVENTS_BETWEEN_LOOKS: u64 = 1024;
 
@@ -80,10 +78,10 @@ pub(crate) trait Consumer {
         Next::Leave
     }
 
-    /// Returns the time without bytes that makes a pause. With `None`, as for recordings, reading waits
-    /// for bytes without a limit.
-    fn pause(&self) -> Option<Duration> {
-        Some(BURST_PAUSE)
+    /// Returns the time without bytes that makes a pause: `burst`, after which a burst is over, or
+    /// another. With `None`, as for recordings, reading waits for bytes without a limit.
+    fn pause(&self, burst: Duration) -> Option<Duration> {
+        Some(burst)
     }
 }
 
@@ -269,7 +267,8 @@ impl Driver {
     pub(crate) fn run(mut self, consumer: &mut dyn Consumer) -> Result<Driven, Failure> {
         // A quiet session would otherwise never let the consumer look, or show the events
         // that wait to be sorted.
-        self.session.set_read_timeout(consumer.pause());
+        let burst = self.end.as_ref().map_or(BURST_PAUSE, |end| end.signals().burst_pause());
+        self.session.set_read_timeout(consumer.pause(burst));
         let mut is_whole = false;
         while !is_whole && !self.stops_waiting() {
             let arrived = self.receive(consumer);

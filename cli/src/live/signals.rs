@@ -81,6 +81,11 @@ impl Signals {
         self.delays.first_values
     }
 
+    /// Returns the time without bytes after which a burst of a session is over.
+    pub(crate) fn burst_pause(&self) -> Duration {
+        self.delays.burst_pause
+    }
+
     /// Begins to notice signals: the first one no longer ends the command.
     pub(crate) fn notice(delays: &Delays) -> io::Result<Signals> {
         let signals = Signals { delays: *delays, ..Signals::none() };

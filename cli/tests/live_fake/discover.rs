@@ -10,7 +10,7 @@ use serde_json::Value;
 fn what_came_is_listed_with_rates_sizes_and_the_option_that_records_it() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(streaming(&trace("net10-linux-x64/all.nettrace.gz"))).unwrap();
-    let run = on(&fake, &folder, &["discover", "--duration", "1s", "--json", "--all"]);
+    let run = on(&fake, &folder, &["discover", "--duration", "1ms", "--json", "--all"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let document = run.json();
     let providers = document["providers"].list();
@@ -40,7 +40,7 @@ fn what_came_is_listed_with_rates_sizes_and_the_option_that_records_it() {
 fn text_names_every_provider_once_with_how_to_record_it() {
     let folder = Folder::new();
     let fake = FakeRuntime::start(streaming(&trace("net10-linux-x64/all.nettrace.gz"))).unwrap();
-    let run = on(&fake, &folder, &["discover", "--duration", "1s"]);
+    let run = on(&fake, &folder, &["discover", "--duration", "1ms"]);
     assert_eq!((run.code, &*run.stderr), (Some(0), ""));
     let text = run.text();
     let lines = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();

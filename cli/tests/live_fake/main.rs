@@ -208,6 +208,10 @@ const EACH_SIGNAL_COUNTS: (&str, &str) = ("NETTRACE_DELAYS", "same-signal=0,last
 /// Variable with which all signals count as the first.
 const SIGNALS_ARE_ONE: (&str, &str) = ("NETTRACE_DELAYS", "same-signal=3600000");
 
+/// Variable with which a pause in a stream, as a busy machine makes, is none: events are sorted
+/// until the stream ends.
+const PAUSES_ARE_NONE: (&str, &str) = ("NETTRACE_DELAYS", "burst-pause=600000");
+
 fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() {

@@ -1,9 +1,8 @@
 //! `nettrace watch --show`: rows for events that belong together, in recorded sessions.
 
-use super::common::Json;
 use super::common::logging::{self, message, scope};
-use super::common::{Ran, file, nettrace};
-use super::{Folder, on, streaming, trace};
+use super::common::{Json, Ran, command, file, nettrace};
+use super::{Folder, PAUSES_ARE_NONE, address, ended, on, start, streaming, trace};
 use nettrace_ipc::CommandId;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_testdata::corpus;
@@ -27,6 +26,14 @@ fn ending(bytes: &[u8]) -> FakeRuntime {
     fake
 }
 
+/// Runs a command that sorts the events of a whole stream by time, however slowly it comes.
+fn to_the_end(fake: &FakeRuntime, folder: &Folder, words: &[&str]) -> Ran {
+    let port = ["--port", &address(fake), "--patience", "120s"];
+    let (name, value) = PAUSES_ARE_NONE;
+    let mut command = command(&[words, &port].concat());
+    ended(start(command.env(name, value).current_dir(&folder.0)))
+}
+
 /// Runs `watch` on a process with this stream and returns the lines after the heading.
 fn shown(bytes: &[u8], words: &[&str]) -> Vec<String> {
     let (run, lines) = watched(bytes, words);
@@ -41,7 +48,7 @@ fn watched(bytes: &[u8], words: &[&str]) -> (Ran, Vec<String>) {
         true => FakeRuntime::start(streaming(bytes)).unwrap(),
         false => ending(bytes),
     };
-    let run = on(&fake, &folder, &[&["watch"], words].concat());
+    let run = to_the_end(&fake, &folder, &[&["watch"], words].concat());
     assert_eq!(run.code, Some(0), "{words:?}: {}", run.stderr);
     let mut lines = run.text().lines().map(str::to_owned);
     assert!(lines.next().unwrap().ends_with("THREAD  KIND        WHAT"), "{}", run.text());
@@ -258,7 +265,7 @@ fn a_row_may_have_the_stack_of_its_event() {
 fn ndjson(bytes: &[u8], words: &[&str]) -> Vec<serde_json::Value> {
     let folder = Folder::new();
     let words = [&["watch", "--format", "ndjson"], words].concat();
-    let run = on(&ending(bytes), &folder, &words);
+    let run = to_the_end(&ending(bytes), &folder, &words);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     run.lines()
 }

@@ -216,7 +216,7 @@ impl Consumer for Recorder {
     }
 
     /// Returns `None`, so that reading waits for bytes without a limit: the collector ends it.
-    fn pause(&self) -> Option<Duration> {
+    fn pause(&self, _: Duration) -> Option<Duration> {
         None
     }
 }

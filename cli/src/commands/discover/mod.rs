@@ -63,9 +63,10 @@ fn look(
     }
     end.end_now();
     let cost = meter.look();
-    let snapshot = sessions.snapshot();
+    // What the process still sends then happened before.
     let problem = sessions.named.end().problem();
     let problem = sessions.all.end().problem().or(problem);
+    let snapshot = sessions.snapshot();
     let document = DiscoverDocument::new(args, reached, &snapshot, sessions.all.lost(), cost);
     if args.json {
         context.write_json(&document)?;

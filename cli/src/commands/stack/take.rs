@@ -370,7 +370,7 @@ impl Consumer for Taking<'_> {
         Ok(Next::Read)
     }
 
-    fn pause(&self) -> Option<Duration> {
+    fn pause(&self, _: Duration) -> Option<Duration> {
         Some(OS_LOOK_INTERVAL)
     }
 }
