@@ -20,7 +20,7 @@ const ORDER: &[&[&str]] = &[
     ],
     &["status_line"],
     &["cut", "failure", "progress", "recommended", "screen"],
-    &["counter_lines", "counter_text", "new_file", "pdbs", "symbols"],
+    &["counter_lines", "counter_text", "expression", "new_file", "pdbs", "symbols"],
     &["input"],
     &["ending"],
     &["messages"],

@@ -7,10 +7,9 @@ use clap::{Args, ValueEnum};
 #[cfg(feature = "page")]
 use nettrace_analysis::diff::Condition;
 use std::path::PathBuf;
-
-/// Condition of a build that compares nothing.
+// A build without the page compares nothing.
 #[cfg(not(feature = "page"))]
-type Condition = String;
+use std::string::String as Condition;
 
 const DIFF_EXAMPLES: &str = "\
 One run of a program differs from the next, and one trace does not show how much. With two or more traces on each side (three or five \
