@@ -6,7 +6,6 @@
 mod by_type;
 mod bytes;
 pub mod convert;
-#[cfg(feature = "page")]
 pub mod diff;
 mod document;
 mod driver;
@@ -27,7 +26,6 @@ mod metadata;
 pub mod model;
 mod number_field;
 mod numbering;
-#[cfg(feature = "page")]
 mod over_time;
 #[cfg(feature = "page")]
 pub mod page;

@@ -27,9 +27,7 @@ use super::lacking::reason_for_absence;
 use super::report::DiffReport;
 use super::row::DiffRow;
 use crate::fact::comparison::{DiffKey, Measure, Subject, Undecided};
-use crate::words;
 use nettrace_export::{Glob, Quantity};
-use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 
@@ -246,7 +244,8 @@ impl Limit {
 }
 
 /// Result of a condition.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ConditionOutcome {
     /// Condition as written.
@@ -260,7 +259,10 @@ pub struct ConditionOutcome {
     /// limit, such as a counter in `%` with `10MB`.
     pub incomparable: Vec<(String, String)>,
     /// Reason for which the traces cannot show whether the condition holds; `None` if they can.
-    #[serde(flatten, serialize_with = "words::comparison::undecided")]
+    #[cfg_attr(
+        feature = "serde",
+        serde(flatten, serialize_with = "crate::words::comparison_members::undecided")
+    )]
     pub undecided: Option<Undecided>,
     /// Rows for which the condition holds.
     pub because: Vec<DiffRow>,

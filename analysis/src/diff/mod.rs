@@ -27,6 +27,8 @@
 
 mod async_names;
 mod calls;
+#[cfg(feature = "page")]
+mod calls_of_both;
 mod candidates;
 mod condition;
 mod cut;
@@ -35,6 +37,7 @@ mod inlined;
 mod judge;
 mod lacking;
 mod measured;
+#[cfg(feature = "page")]
 mod page;
 mod pass;
 mod per;
@@ -56,6 +59,7 @@ pub use crate::fact::comparison::{
 };
 pub use condition::{Condition, ConditionError, ConditionOutcome};
 pub use measured::MeasuredTrace;
+#[cfg(feature = "page")]
 pub use page::DiffPage;
 pub use pass::pass;
 pub use report::{DiffOptions, DiffReport};

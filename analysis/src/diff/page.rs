@@ -1,6 +1,7 @@
 //! A comparison as one HTML file: its rows, and a flame graph of both sides.
 
-use super::calls::{BothSides, CallOfBoth, NamedFrame};
+use super::calls::NamedFrame;
+use super::calls_of_both::{BothSides, CallOfBoth};
 use super::condition::ConditionOutcome;
 use super::measured::MeasuredTrace;
 use super::report::DiffReport;
@@ -108,8 +109,13 @@ fn frames(frames: &[Option<&NamedFrame>], findings: &BTreeSet<&str>) -> Value {
         |frame: &Option<&NamedFrame>| frame.is_some_and(|it| findings.contains(&*it.name));
     json!({
         "text": texts(Call::DEEPER, |named| &named.name),
-        "type": texts("", |named| if named.is_renamed() { "" } else { &named.frame.type_name }),
-        "method": texts("", |named| if named.is_renamed() { &named.name } else { &named.frame.method }),
+        "type": texts("", |named| if is_renamed(named) { "" } else { &named.frame.type_name }),
+        "method": texts("", |named| if is_renamed(named) { &named.name } else { &named.frame.method }),
         "is_finding": frames.iter().map(is_finding).collect::<Vec<_>>(),
     })
+}
+
+/// Returns whether the name is not the frame's own, because the method handles an endpoint.
+fn is_renamed(named: &NamedFrame) -> bool {
+    named.name != named.frame.text
 }

@@ -17,8 +17,6 @@ use crate::fact::comparison::{
     DiffKey, DiffNote, DiffVerdict, NotCompared, Per, PerReason, Subject, Unreliable,
 };
 use crate::sorted::SortFew;
-use crate::words;
-use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// Minimum change in percent of a finding, unless the user sets another.
@@ -47,18 +45,25 @@ impl From<Per> for DiffOptions {
 }
 
 /// Changes between two groups of traces.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DiffReport {
     /// Version of this document.
     pub schema: u32,
     /// Overall result.
-    #[serde(flatten, serialize_with = "words::comparison::verdict")]
+    #[cfg_attr(
+        feature = "serde",
+        serde(flatten, serialize_with = "crate::words::comparison_members::verdict")
+    )]
     pub verdict: DiffVerdict,
     /// Unit by which sums are divided.
     pub per: Per,
     /// Reason for the choice of this unit.
-    #[serde(flatten, serialize_with = "words::comparison::per_reason")]
+    #[cfg_attr(
+        feature = "serde",
+        serde(flatten, serialize_with = "crate::words::comparison_members::per_reason")
+    )]
     pub per_reason: PerReason,
     /// Sizes of the old traces.
     pub old: DiffSide,
@@ -70,10 +75,16 @@ pub struct DiffReport {
     /// in all running time. `None` with one run on a side.
     pub detectable_percent: Option<f64>,
     /// Subjects that are not compared, because only one side recorded them.
-    #[serde(flatten, serialize_with = "words::comparison::not_compared")]
+    #[cfg_attr(
+        feature = "serde",
+        serde(flatten, serialize_with = "crate::words::comparison_members::not_compared")
+    )]
     pub not_compared: Vec<NotCompared>,
     /// Other limits of the comparison.
-    #[serde(flatten, serialize_with = "words::comparison::notes")]
+    #[cfg_attr(
+        feature = "serde",
+        serde(flatten, serialize_with = "crate::words::comparison_members::notes")
+    )]
     pub notes: Vec<DiffNote>,
     /// Findings of the summaries of one side only.
     pub stands_out: StandsOut,

@@ -2,15 +2,14 @@
 
 use super::statistic::{Compared, compare};
 use crate::fact::comparison::{DiffKey, Doubt};
-use crate::words;
-use serde::Serialize;
 
 /// One compared value.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DiffRow {
     /// Key of the value.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub key: DiffKey,
     /// Unit of the values: `ns`, `bytes`, `count`, or a counter's own unit.
     pub unit: String,
@@ -48,7 +47,10 @@ pub struct DiffRow {
     /// second percentile of the same pauses does.
     pub is_significant: bool,
     /// Reason for which the values cannot be judged; `None` if they can.
-    #[serde(flatten, serialize_with = "words::comparison::doubt")]
+    #[cfg_attr(
+        feature = "serde",
+        serde(flatten, serialize_with = "crate::words::comparison_members::doubt")
+    )]
     pub doubt: Option<Doubt>,
 }
 

@@ -5,7 +5,6 @@ use super::measured::{Measured, MeasuredTrace};
 use super::recorded::Keywords;
 use super::statistic::mean;
 use crate::fact::comparison::{DiffKey, Per, Subject};
-use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MIN_SLICES: usize = 8;
 
 /// Sizes of one side of a comparison.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DiffSide {
     /// Number of traces.

@@ -6,11 +6,11 @@ use crate::fact::comparison::Subject;
 use crate::fact::{FindingKind, Place};
 use crate::findings::{Finding, Severity};
 use crate::model::FrameCall;
-use serde::Serialize;
 
 /// Findings of the summaries of one side's traces that no trace of the other side has. Minor
 /// findings are left out, because a trace may have them by chance.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StandsOut {
     /// Findings of most new traces and of no old one.

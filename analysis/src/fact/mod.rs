@@ -7,7 +7,6 @@ mod kinds;
 mod advice;
 mod cause;
 mod collection;
-#[cfg(feature = "page")]
 pub(crate) mod comparison;
 mod finding;
 mod number;

@@ -69,7 +69,6 @@ impl Fact {
 
     /// Returns the method if the whole fact is about the method, such as a hot one; `None` if the
     /// method is only an example.
-    #[cfg(any(feature = "serde", feature = "page"))]
     pub(crate) fn subject_place(&self) -> Option<&Place> {
         match self.kind() {
             FindingKind::HottestMethod

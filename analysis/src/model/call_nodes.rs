@@ -239,7 +239,6 @@ impl CallNodes {
 
     /// Returns the index of each node's parent, which is lower than that of the node; 0 for the
     /// root.
-    #[cfg(any(test, feature = "page"))]
     pub(crate) fn parents(&self) -> Vec<usize> {
         let mut parents = vec![0; self.nodes.len()];
         for ((parent, _), child) in &self.children {

@@ -118,7 +118,6 @@ pub(crate) use new_names::NewNames;
 pub use pattern::Pattern;
 pub use pdb_file::{PdbError, PdbFile, WantedPdb};
 pub use perf_map::perf_map;
-#[cfg(feature = "page")]
 pub(crate) use profile::DividedPart;
 pub use profile::{Profile, ProfileKey, Totals};
 pub(crate) use public_call::{is_behind_public_call, public_call};
@@ -142,7 +141,6 @@ pub use symbol_file::{SymbolFile, SymbolFileError};
 pub(crate) use texts::Texts;
 pub(crate) use thread_spans::UNKNOWN_ENDPOINT;
 pub use thread_spans::{EndpointSpans, ThreadSpan, ThreadSpans};
-#[cfg(feature = "page")]
 pub(crate) use thread_times::{DividedInterval, SampleClass, Unsampled, class_of, scaled};
 pub(crate) use thread_times::{GatheredSamples, RowPlace, counter_marks, measure};
 pub use thread_times::{

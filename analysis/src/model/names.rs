@@ -252,13 +252,11 @@ impl Frame {
     }
 
     /// Returns the arguments in the text, such as `(string[])`; empty if the style shows none.
-    #[cfg(feature = "page")]
     pub(crate) fn arguments(&self) -> &str {
         self.text.get(self.ends.name..self.ends.arguments).unwrap_or_default()
     }
 
     /// Returns the text without the call.
-    #[cfg(feature = "page")]
     pub(crate) fn without_call(&self) -> &str {
         self.text.get(..self.ends.arguments).unwrap_or(&self.text)
     }

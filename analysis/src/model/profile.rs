@@ -136,7 +136,6 @@ pub struct Profile {
     /// samples.
     sample_times: Option<Arc<SampleTimes>>,
     /// How the time of samples is divided, if there are readings.
-    #[cfg(feature = "page")]
     divided: DividedTimes<(ThreadHandle, StackHandle, Mode)>,
 }
 
@@ -149,7 +148,6 @@ pub(crate) struct DividedTimes<K>(HashMap<K, Vec<DividedPart>>);
 pub(crate) struct DividedPart {
     pub(crate) mode: Mode,
     pub(crate) nanos: u64,
-    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
     pub(crate) samples: u64,
 }
 
@@ -188,7 +186,6 @@ pub(crate) struct ProcessorSums {
     /// Times of all threads with readings.
     pub(crate) threads: BTreeMap<ThreadHandle, RanReady>,
     /// How the times between the readings of each thread are divided, in time order.
-    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
     pub(crate) intervals: BTreeMap<ThreadHandle, Vec<DividedInterval>>,
 }
 
@@ -370,14 +367,12 @@ impl Profile {
         let before = std::mem::take(&mut self.rows);
         self.places.clear();
         self.recent.clear();
-        #[cfg(feature = "page")]
         let mut of_threads = DividedTimes::default();
         let mut of_stacks = DividedTimes::default();
         for (at, (key, totals)) in before.iter().enumerate() {
             replace(at, key, totals, &mut |new, totals| {
                 self.add_totals(new, &totals);
                 if key.kind == Kind::Cpu {
-                    #[cfg(feature = "page")]
                     of_threads.add((key.thread, key.stack, key.mode), new.mode, &totals);
                     of_stacks.add((key.stack, key.mode), new.mode, &totals);
                 }
@@ -387,15 +382,11 @@ impl Profile {
             when.divide(&of_stacks);
         }
         self.presence.divide(&of_stacks);
-        #[cfg(feature = "page")]
-        {
-            self.divided = of_threads;
-        }
+        self.divided = of_threads;
     }
 
     /// Returns how the time of CPU samples is divided, by thread, stack and mode of the samples as
     /// they were recorded. Empty without readings.
-    #[cfg(feature = "page")]
     pub(crate) fn divided(&self) -> &DividedTimes<(ThreadHandle, StackHandle, Mode)> {
         &self.divided
     }

@@ -26,6 +26,7 @@ impl LastRow {
     }
 
     /// Creates the last row, if there is only one slice.
+    #[cfg(any(test, feature = "page"))]
     pub(crate) fn of_one_slice(place: usize) -> LastRow {
         LastRow { place, from_nanos: i64::MIN, to_nanos: i64::MAX }
     }

@@ -8,8 +8,9 @@ mod pass;
 mod sample_rows;
 
 pub(crate) use divided::divided;
+#[cfg(feature = "page")]
 pub(crate) use last_row::LastRow;
 pub(crate) use pass::{Gathers, Shared, gathering_pass, take};
-pub(crate) use sample_rows::{
-    Forgotten, KeyedSample, SampleKey, SampleRow, SampleRows, SamplesByKind,
-};
+#[cfg(feature = "page")]
+pub(crate) use sample_rows::{Forgotten, KeyedSample, SampleKey, SampleRows};
+pub(crate) use sample_rows::{SampleRow, SamplesByKind};

@@ -282,6 +282,7 @@ impl Samples {
         self.rows.truncate(kept);
     }
 
+    #[cfg(feature = "page")]
     fn forgotten(&self) -> Forgotten {
         let is_rest = |row: &&KeyedSample| self.keys.get(row.key).is_some_and(SampleKey::is_rest);
         let rests = self.rows.iter().filter(is_rest);
@@ -299,6 +300,7 @@ impl Samples {
 }
 
 /// Numbers of samples whose stacks or whole rows were given up.
+#[cfg(feature = "page")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Forgotten {
     /// Number of samples without their stacks, which are part of all sums.
@@ -334,6 +336,7 @@ impl SamplesByKind {
 
     /// Returns the numbers of samples whose stacks or rows were given up, for kinds with such
     /// samples.
+    #[cfg(feature = "page")]
     pub(crate) fn forgotten(&self) -> impl Iterator<Item = (Kind, Forgotten)> {
         self.by_kind
             .iter()

@@ -3,8 +3,9 @@
 //! a sentence.
 
 mod collections;
-#[cfg(feature = "page")]
 pub(crate) mod comparison;
+#[cfg(feature = "serde")]
+pub(crate) mod comparison_members;
 mod coverage;
 pub(crate) mod findings;
 pub(crate) mod frames;

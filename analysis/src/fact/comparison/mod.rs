@@ -6,11 +6,10 @@ mod subject;
 pub use per::{Per, PerReason};
 pub use subject::{DiffKey, Measure, Subject};
 
-use serde::Serialize;
-
 /// One of the two groups of traces that are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum OldOrNew {
     /// Traces from before the change.
     Old,
@@ -33,7 +32,8 @@ impl OldOrNew {
 }
 
 /// A subject that is not compared, because one side lacks it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct NotCompared {
     /// Subject that is not compared.
@@ -41,13 +41,14 @@ pub struct NotCompared {
     /// Side that lacks the subject.
     pub side: OldOrNew,
     /// Reason why the side cannot be compared.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub reason: NotComparedReason,
 }
 
 /// Reason why a side cannot be compared with the other one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "reason", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "reason", rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum NotComparedReason {
     /// Only the other side recorded the subject.
@@ -65,8 +66,9 @@ pub enum NotComparedReason {
 }
 
 /// Reason why the values of a row cannot be judged.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Doubt {
     /// A side has too few values of a counter.
@@ -89,8 +91,9 @@ pub enum Doubt {
 }
 
 /// A limit of a comparison as a whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum DiffNote {
     /// A side lost events, so some notable rows are not judged.
@@ -108,14 +111,15 @@ pub enum DiffNote {
     /// much bursts vary.
     Burst {
         /// Key of the total.
-        #[serde(flatten)]
+        #[cfg_attr(feature = "serde", serde(flatten))]
         key: DiffKey,
     },
 }
 
 /// Reason why traces cannot show whether a condition holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Undecided {
     /// One side lacks the condition's subject.
@@ -132,8 +136,9 @@ pub enum Undecided {
 }
 
 /// Reason why nobody should rely on a comparison.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Unreliable {
     /// The sides have no value in common.
@@ -143,8 +148,9 @@ pub enum Unreliable {
 }
 
 /// Verdict of a comparison.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum DiffVerdict {
     /// Both sides are one trace, and the same one.
@@ -182,18 +188,20 @@ pub enum DiffVerdict {
 }
 
 /// Change of a value.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DiffChange {
     /// Key of the value.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub key: DiffKey,
     /// Change in percent of the old value; `None` if the old value is 0.
     pub change_percent: Option<f64>,
 }
 
 /// Number of runs of each side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DiffRuns {
     /// Number of old runs.

@@ -1,10 +1,9 @@
 //! The divisor of a comparison's sums, such as requests, and the reason for it.
 
-use serde::Serialize;
-
 /// Divisor of the sums of a trace.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Per {
     /// Runs of the program; each trace is one run.
@@ -21,8 +20,9 @@ pub enum Per {
 }
 
 /// Reason for the choice of a divisor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum PerReason {
     /// The user chose the divisor.

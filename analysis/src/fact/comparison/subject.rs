@@ -1,10 +1,9 @@
 //! Keys of the rows of a comparison: subject, name and measure.
 
-use serde::Serialize;
-
 /// Subject of a row. Rows of equal weight are sorted by subject, in the order of the variants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Subject {
     /// Duration of a whole run, or of a benchmark's operation.
@@ -60,8 +59,9 @@ pub enum Subject {
 }
 
 /// Measure of a row's subject.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Measure {
     /// Sum, number or mean that the subject names, such as bytes of a type.

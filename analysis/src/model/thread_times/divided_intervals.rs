@@ -1,8 +1,6 @@
 //! How the time between two readings of a thread is divided among its samples, for documents that
 //! select ranges of time after the last event.
 
-#![cfg_attr(not(feature = "page"), allow(dead_code, reason = "only such documents read it"))]
-
 use super::gathered::{GatheredSamples, SeenInterval};
 use super::rule::{Elapsed, SampleClass, Shares, scaled, whole_of};
 use super::{ThreadInterval, ThreadTimes, Unsampled};

@@ -21,7 +21,6 @@ pub(crate) use divided_intervals::DividedInterval;
 pub(crate) use gathered::{GatheredSamples, RowPlace};
 pub(crate) use held_back::HeldBack;
 pub use intervals::ThreadInterval;
-#[cfg(feature = "page")]
 pub(crate) use measured::class_of;
 pub(crate) use measured::{EVENT_PIPE_THREAD, Unsampled, measure};
 pub use process::{GroupLimits, MachineTotal, ProcessTotal, RecordingEnd};
