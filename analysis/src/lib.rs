@@ -32,6 +32,7 @@ pub mod page;
 mod recording;
 pub mod report;
 mod sorted;
+pub mod unstable;
 mod words;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished, build_index};

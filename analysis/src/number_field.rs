@@ -1,7 +1,7 @@
 //! Numbers in fields whose places are found once a type.
 
 use nettrace_parser::Event;
-use nettrace_parser::internal::NumberPlace;
+use nettrace_parser::unstable::NumberPlace;
 
 /// A field with a number that is not negative: its place in all payloads of the type. `None` if the
 /// number has to be found by the name of the field in each payload.

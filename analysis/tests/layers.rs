@@ -106,6 +106,7 @@ const ORDER: &[&[&str]] = &[
     &["report::set", "report::outcome"],
     &["report::pass"],
     &["report"],
+    &["unstable"],
     // Facts: what a trace shows, as data.
     &["fact"],
     &["words"],

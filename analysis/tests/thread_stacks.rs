@@ -143,7 +143,7 @@ fn readings_around_a_sample_tell_what_a_thread_in_a_native_call_did() {
             |(id, ran_ns, ready_ns)| ThreadNow { id, ran_ns, ready_ns, ..ThreadNow::default() };
         stacks.set_threads(ticks, threads.map(now));
     };
-    let start = u64::try_from(session(Vec::new()).trace.sync_ticks).unwrap();
+    let start = session(Vec::new()).trace.sync_ticks;
     // Each session has its samples within the first hundred ticks after its start.
     for times in [[100, 0], [50, 0], [0, 100], [0, 0]] {
         round(&mut stacks, start, [0, 0]);

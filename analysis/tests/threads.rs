@@ -98,7 +98,7 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
     is_send_and_sync::<AllReports>();
     is_send_and_sync::<Outputs>();
     is_send_and_sync::<Reported<GcReport>>();
-    is_send_and_sync::<Resolving<'static>>();
+    is_send_and_sync::<unstable::Resolving<'static>>();
 }
 
 /// Asserts all three for every type of the list.

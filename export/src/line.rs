@@ -17,7 +17,7 @@ pub(crate) mod digits;
 use self::digits::{EIGHT_DIGITS, SHORT_DIGITS};
 use crate::json::Float;
 use crate::utf16::{shown_until_zero, text_until_zero};
-use nettrace_parser::{Guid, internal};
+use nettrace_parser::{Guid, unstable};
 use std::mem;
 
 /// Writes a line of JSON into memory that was requested for it.
@@ -228,7 +228,7 @@ fn long(rest: &mut [u8], number: u64) -> &mut [u8] {
 #[inline(never)]
 fn guid(rest: &mut [u8], guid: Guid) -> &mut [u8] {
     let mut line = Writer { rest };
-    let [low, high]: [u64; 2] = internal::first(&guid.to_bytes()).unwrap_or_default();
+    let [low, high]: [u64; 2] = unstable::first(&guid.to_bytes()).unwrap_or_default();
     // The low half is three numbers, and the high half is bytes in the order of the text.
     let numbers = low << 32 | low >> 16 & 0xffff_0000 | low >> 48;
     let first = digits::sixteen_hex(numbers);

@@ -19,7 +19,7 @@
 use crate::json::Json;
 use crate::long::{is_all_empty, missing};
 use crate::shape::{Name, Names};
-use nettrace_parser::internal::FieldPath;
+use nettrace_parser::unstable::FieldPath;
 use nettrace_parser::{Event, FieldValue, Fields, Value};
 use std::fmt;
 use std::io::Write;

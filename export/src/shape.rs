@@ -7,7 +7,7 @@
 use crate::hidden::escaped;
 use crate::json::Json;
 use crate::long::cut;
-use nettrace_parser::internal::distinct_names;
+use nettrace_parser::unstable::distinct_names;
 use nettrace_parser::{Event, Field, FieldType, FieldValue, Object, Schema, Unit};
 use std::fmt;
 

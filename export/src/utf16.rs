@@ -13,7 +13,7 @@
 
 use crate::escape::{escape_of, escape_of_unit};
 use crate::hidden::{is_hidden, is_hidden_unit};
-use nettrace_parser::internal::first;
+use nettrace_parser::unstable::first;
 
 /// Maximum number of bytes after the end of the output that may be overwritten.
 pub(crate) const MAX_OVERHANG_BYTES: usize = 16;

@@ -11,7 +11,7 @@ const NANOS_PER_SECOND: i128 = 1_000_000_000;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Clock {
     /// Ticks of the event clock at the session's start.
-    sync_ticks: i64,
+    sync_ticks: u64,
     /// Ticks per second; 0 if the stream's value is not usable.
     frequency: i64,
     /// Nanoseconds per tick if that is a whole number, such as 100 on Windows; else 0.
@@ -26,7 +26,7 @@ impl Clock {
 
     /// Creates a clock. `sync_ticks` is the tick count at `start`; `tick_frequency` is in ticks
     /// per second.
-    pub(crate) fn new(start: &DateTimeParts, sync_ticks: i64, tick_frequency: i64) -> Clock {
+    pub(crate) fn new(start: &DateTimeParts, sync_ticks: u64, tick_frequency: i64) -> Clock {
         let frequency = tick_frequency.max(0);
         let tick_nanos = match 1_000_000_000i64.checked_rem(frequency) {
             Some(0) => 1_000_000_000i64.checked_div(frequency).unwrap_or(0),
@@ -43,9 +43,10 @@ impl Clock {
     pub fn nanos_since_start(&self, ticks: u64) -> Option<i64> {
         // 128-bit arithmetic and division are avoided for the clocks in use and all
         // plausible times: ticks are nanoseconds on Linux and macOS, 100 ns on Windows.
-        let since = i64::try_from(ticks).ok().and_then(|ticks| ticks.checked_sub(self.sync_ticks));
-        match since.and_then(|since| since.checked_mul(self.tick_nanos)) {
-            Some(nanos) if self.tick_nanos != 0 => Some(nanos),
+        let since = ticks.wrapping_sub(self.sync_ticks).cast_signed();
+        let fits = (since < 0) == (ticks < self.sync_ticks);
+        match since.checked_mul(self.tick_nanos) {
+            Some(nanos) if fits && self.tick_nanos != 0 => Some(nanos),
             _ => self.scaled(ticks).map(clamped),
         }
     }

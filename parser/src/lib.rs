@@ -22,8 +22,6 @@ pub mod format_guide;
 mod frame;
 mod held;
 mod index;
-#[doc(hidden)]
-pub mod internal;
 mod limits;
 mod loss;
 #[cfg(feature = "mmap")]
@@ -48,6 +46,7 @@ mod serialize_findings;
 mod source;
 mod statistics;
 mod tables;
+pub mod unstable;
 mod version;
 pub mod view;
 mod work;

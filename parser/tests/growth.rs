@@ -13,12 +13,12 @@ const EXCEPTIONS: [(&str, &str, &str); 16] = [
     (
         "parser",
         "Watermark",
-        "behind the door `internal`: its matches are to be looked at when it grows",
+        "behind the door `unstable`: its matches are to be looked at when it grows",
     ),
     (
         "parser",
         "FieldPath",
-        "behind the door `internal`: a name and what it is in, made on the way down",
+        "behind the door `unstable`: a name and what it is in, made on the way down",
     ),
     ("parser", "Limits", "written as `..Limits::default()`, and so takes fields more"),
     ("parser", "Options", "written as `..Options::default()`, and so takes fields more"),

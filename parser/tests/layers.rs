@@ -38,7 +38,7 @@ const ORDER: &[&[&str]] = &[
     &["outcome"],
     &["feed", "index", "raw", "positioned", "check"],
     &["mapping", "parallel", "serialize_findings"],
-    &["internal"],
+    &["unstable"],
 ];
 
 #[test]

@@ -13,8 +13,8 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             BlockKind,
             Class,
             Clock,
-            internal::Watermark,
-            internal::FieldPath<'static, &'static str>,
+            unstable::Watermark,
+            unstable::FieldPath<'static, &'static str>,
             Count,
             Damage,
             DateTime,
@@ -45,8 +45,8 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             #[cfg(feature = "mmap")]
             MappedFile,
             #[cfg(feature = "mmap")]
-            internal::Candidate<'static>,
-            internal::NumberPlace,
+            unstable::Candidate<'static>,
+            unstable::NumberPlace,
             Metadata,
             MetadataExtra,
             Object<'static>,

@@ -60,7 +60,7 @@ impl InputRow {
         row.text(trace.and_then(|trace| trace.architecture.as_deref()));
         row.small(trace.map(|trace| i32::from(trace.pointer_size)));
         row.small(trace.and_then(|trace| trace.processors).map(small));
-        row.whole(trace.map(|trace| trace.ticks_per_second));
+        row.count(trace.and_then(|trace| trace.ticks_per_second));
         row.count(trace.and_then(|trace| trace.sampling_period_ns).map(u64::from));
         row.whole(trace.and_then(|trace| trace.start_unix_ns));
         row.whole(trace.and_then(|trace| trace.duration_ns));

@@ -14,9 +14,8 @@ use crate::schema::{
 };
 use crate::sheet::Sheet;
 use crate::wide::Wide;
-use nettrace_analysis::report::{
-    Counters, Gc, Jit, Logs, Moment, Report, ReportInput, ReportPass, Reports, Resolving,
-};
+use nettrace_analysis::report::{Counters, Gc, Jit, Logs, Moment, Report, ReportInput, ReportPass};
+use nettrace_analysis::unstable::{ReportSet, Resolving};
 use nettrace_analysis::{AnalysisOptions, Kind, Model, ThreadTimes};
 use nettrace_parser::{Event, Outcome, Source, TimeOrdered, Trace};
 use std::io::{self, Write};
@@ -208,7 +207,7 @@ impl Observers {
     }
 }
 
-impl Reports for Observers {
+impl ReportSet for Observers {
     type Outputs = Encoded;
     type Interest = ();
 

@@ -39,7 +39,7 @@ impl Readings {
             of_type(6, "Recording/End").with_field("Attached", FieldType::UInt32),
         ];
         session.threads = vec![SessionThread::new(0)];
-        let start = u64::try_from(of.trace.sync_ticks).unwrap();
+        let start = of.trace.sync_ticks;
         Readings { session, events: Vec::new(), start }
     }
 

@@ -78,7 +78,7 @@ pub struct Trace {
     /// Start of the session in UTC.
     pub sync_time: SysTime,
     /// Tick count at `sync_time`.
-    pub sync_ticks: i64,
+    pub sync_ticks: u64,
     /// Number of ticks in a second.
     pub tick_frequency: i64,
     /// Size of an address, in bytes.
@@ -135,7 +135,7 @@ impl Trace {
     pub fn content(&self, version: Version) -> Content {
         let mut sink = Sink::new();
         self.sync_time.encode(&mut sink);
-        sink.i64(self.sync_ticks).i64(self.tick_frequency).i32(self.pointer_size);
+        sink.u64(self.sync_ticks).i64(self.tick_frequency).i32(self.pointer_size);
         if version.has_objects() {
             sink.i32(self.process_id).i32(self.processor_count).i32(self.sampling_nanos);
         } else {

@@ -180,7 +180,7 @@ mod tests {
     use super::super::calls::CallOfTrace;
     use super::super::calls::tests::chain;
     use super::*;
-    use crate::model::{Frame, FrameKind};
+    use crate::model::Frame;
     use std::slice;
     use std::sync::Arc;
 

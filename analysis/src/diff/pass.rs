@@ -12,9 +12,9 @@ use crate::findings::overview::{Overview, OverviewInterest};
 use crate::findings::{Summary, SummaryReport};
 use crate::model::{Kind, Model};
 use crate::over_time::{self, SampleRow, Shared, gathering_pass};
+use crate::report::set::{ReportSet, Reports, Resolving};
 use crate::report::{
-    CounterPoint, CounterSeries, Counters, Gc, Moment, Report, ReportInput, ReportPass, Reports,
-    Resolving,
+    CounterPoint, CounterSeries, Counters, Gc, Moment, Report, ReportInput, ReportPass,
 };
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -73,7 +73,7 @@ impl DiffReports {
     }
 }
 
-impl Reports for DiffReports {
+impl ReportSet for DiffReports {
     type Outputs = MeasuredTrace;
     type Interest = Option<OverviewInterest>;
 

@@ -63,8 +63,8 @@ pub struct TraceInfo {
     pub pointer_size: u8,
     /// Number of processors of the machine.
     pub processors: Option<u32>,
-    /// Number of ticks of the event clock in a second.
-    pub ticks_per_second: i64,
+    /// Number of ticks of the event clock in a second; `None` if the stream has no usable number.
+    pub ticks_per_second: Option<u64>,
     /// Period of the CPU sampler according to the stream's header, in nanoseconds.
     pub sampling_period_ns: Option<u32>,
     /// Start of the session in nanoseconds since 1970. The JSON document only has `start_utc`.
@@ -229,7 +229,7 @@ impl Survey {
             pointer_size: header.pointer_size,
             // NativeAOT writes 65,535 because it does not know the number.
             processors: header.processors.filter(|count| *count != 0xffff),
-            ticks_per_second: header.tick_frequency,
+            ticks_per_second: u64::try_from(header.tick_frequency).ok().filter(|ticks| *ticks > 0),
             sampling_period_ns: header.sampling_period_nanos,
             start_unix_ns: start.and_then(|start| i64::try_from(start).ok()),
             start_utc: start.map(|nanos| utc_text(nanos, 3).replace(' ', "T") + "Z"),

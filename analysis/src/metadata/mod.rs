@@ -17,7 +17,7 @@ pub(crate) use pe::PeFile;
 pub(crate) use portable_pdb::PortablePdb;
 pub(crate) use tables::{Streams, Tables};
 
-use nettrace_parser::internal::take_first;
+use nettrace_parser::unstable::take_first;
 use std::fmt;
 
 /// Bits of a metadata token that are the number of its table.

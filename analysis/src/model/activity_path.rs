@@ -24,7 +24,7 @@
 //! | 256 to 4,095 | `c1` to `cf`, the lower byte, and a 0 byte that says nothing | `c1` to `cf` and the lower byte |
 
 use nettrace_parser::Guid;
-use nettrace_parser::internal::first;
+use nettrace_parser::unstable::first;
 use std::fmt::Write;
 
 /// Number that is added to a checksum, and thereby tells paths from other GUIDs.

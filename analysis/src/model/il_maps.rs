@@ -12,7 +12,7 @@
 //! of a session repeats them.
 
 use crate::hash::HashMap;
-use nettrace_parser::internal::take_first;
+use nettrace_parser::unstable::take_first;
 
 /// First of the IL offsets that stand for no IL: prologs, epilogs and code without a place.
 const FIRST_SPECIAL: u32 = 0xffff_fff0;

@@ -15,7 +15,7 @@
 
 use super::native_images::build_of_pdb;
 use nettrace_parser::Guid;
-use nettrace_parser::internal::first;
+use nettrace_parser::unstable::first;
 
 /// Bytes at the beginning of each program database.
 const MAGIC: &[u8] = b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0";

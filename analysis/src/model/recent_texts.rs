@@ -1,7 +1,7 @@
 //! What texts of payloads that came lately stand for.
 
 use nettrace_parser::Utf16;
-use nettrace_parser::internal::first;
+use nettrace_parser::unstable::first;
 
 /// Number of texts that are remembered.
 const MAX_TEXTS: usize = 256;

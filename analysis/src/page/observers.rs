@@ -25,10 +25,10 @@ use crate::model::{
 };
 use crate::numbering::Numbering;
 use crate::over_time::{self, Forgotten};
+use crate::report::set::{ReportSet, Resolving};
 use crate::report::{
     Activities, Alloc, AssemblyRow, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
-    Moment, Report, ReportInput, Reports, Resolving, Sql, TaskTime, Tasks, ThreadPool, TopNOptions,
-    Waits,
+    Moment, Report, ReportInput, Sql, TaskTime, Tasks, ThreadPool, TopNOptions, Waits,
 };
 use nettrace_parser::Event;
 use serde::Serialize;
@@ -137,7 +137,7 @@ pub(super) struct PageInterest {
     triggers: bool,
 }
 
-impl Reports for PageReports {
+impl ReportSet for PageReports {
     type Outputs = Page;
     type Interest = PageInterest;
 

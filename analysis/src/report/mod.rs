@@ -63,7 +63,7 @@ mod request_spans;
 pub(crate) mod requests;
 mod running;
 mod series;
-mod set;
+pub(crate) mod set;
 pub(crate) mod sql;
 mod stack_rows;
 pub(crate) mod startup;
@@ -132,7 +132,7 @@ pub use requests::{HttpPhase, HttpPhases};
 pub(crate) use running::notable_spinning;
 pub use running::{ProcessorLimit, ProcessorTime, RunningSamples};
 pub use series::SeriesPoint;
-pub use set::{Reports, Resolving};
+pub use set::Reports;
 pub use sql::{Sql, SqlPlace, SqlReport, SqlRequests, SqlSource, SqlStatement};
 pub use stack_rows::StackRow;
 #[cfg(feature = "page")]

@@ -7,8 +7,14 @@ use crate::model::{
 };
 use nettrace_parser::{Event, Outcome};
 
-/// Reports that share a pass: a single report, a tuple of up to twelve, or a list of one type.
-pub trait Reports {
+/// Reports that share a pass: a single report, a tuple of up to twelve, or a list of one type. It is
+/// implemented for all of these; what a pass asks of them is not part of the stable interface.
+pub trait Reports: ReportSet {}
+
+impl<R: ReportSet> Reports for R {}
+
+/// What a pass asks of the [`Reports`] that share it.
+pub trait ReportSet {
     /// Results of the reports.
     type Outputs;
 
@@ -131,7 +137,7 @@ impl Finished {
     }
 }
 
-impl<R: Report> Reports for R {
+impl<R: Report> ReportSet for R {
     type Outputs = R::Output;
     type Interest = ();
 
@@ -158,7 +164,7 @@ impl<R: Report> Reports for R {
 
 macro_rules! tuple {
     ($($report:ident $place:tt),+) => {
-        impl<$($report: Reports),+> Reports for ($($report,)+) {
+        impl<$($report: Reports),+> ReportSet for ($($report,)+) {
             type Outputs = ($($report::Outputs,)+);
             type Interest = ($(Option<$report::Interest>,)+);
 
@@ -201,7 +207,7 @@ tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
 tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10);
 tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11);
 
-impl<R: Report> Reports for Vec<R> {
+impl<R: Report> ReportSet for Vec<R> {
     type Outputs = Vec<R::Output>;
     type Interest = ();
 

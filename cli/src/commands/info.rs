@@ -116,8 +116,8 @@ impl InfoWriter<'_> {
         self.write_line("started", &start)?;
         let duration = report.duration_ns.map_or_else(|| "unknown".to_owned(), units::duration);
         self.write_line("lasted", &format!("{duration} to the last event"))?;
-        let frequency = u64::try_from(report.ticks_per_second).unwrap_or(0);
-        self.write_line("clock", &format!("{} ticks a second", units::count(frequency)))
+        let frequency = report.ticks_per_second.map_or_else(|| "unknown".to_owned(), units::count);
+        self.write_line("clock", &format!("{frequency} ticks a second"))
     }
 
     fn write_amounts(&mut self, report: &TraceInfo) -> io::Result<()> {

@@ -22,7 +22,7 @@ use crate::json::Float;
 use crate::line::{Literal, Writer};
 use crate::shape::Names;
 use crate::units::Digits;
-use nettrace_parser::internal::take_first;
+use nettrace_parser::unstable::take_first;
 use nettrace_parser::{Field, Guid, ValueMap};
 
 /// Maximum number of values of all arrays in a payload. A `PayloadWriter` writes a payload that has

@@ -5,7 +5,7 @@
 use super::{NumberStyle, unsigned};
 use crate::line::Writer;
 use crate::line::digits;
-use nettrace_parser::internal::take_first;
+use nettrace_parser::unstable::take_first;
 
 /// Maximum length of the cached text for a part of an element, in bytes.
 pub(crate) const MAX_TEXT_BYTES: usize = 96;

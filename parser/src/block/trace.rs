@@ -4,7 +4,7 @@
 //! | offset | bytes | | |
 //! |---|---|---|---|
 //! | 0 | 16 | start | systime, UTC, ms |
-//! | 16 | 8 | start on the event clock | i64, ticks |
+//! | 16 | 8 | start on the event clock | u64, ticks |
 //! | 24 | 8 | tick frequency | i64, ticks/s |
 //! | 32 | 4 | pointer size | i32, bytes |
 //! | 36 | 4 | V3–V5: process id. V6: number of pairs | i32 |
@@ -12,7 +12,7 @@
 //! | 44 | 4 | V3–V5: sampling period | i32, ns |
 //! | 40 | … | V6: key string, value string, … | |
 
-use crate::bytes::{Parsed, before, i16, i32, i64, string_v6};
+use crate::bytes::{Parsed, before, i16, i32, i64, string_v6, u64};
 use crate::clock::{Clock, DateTimeParts};
 use crate::damage::BlockDamage;
 use crate::error::{Fault, FaultAt, Located};
@@ -27,7 +27,7 @@ pub struct Trace {
     /// Date and time at which the session started, in UTC.
     pub start: DateTimeParts,
     /// Tick count of the event clock at `start`.
-    pub sync_ticks: i64,
+    pub sync_ticks: u64,
     /// Ticks per second. If it is not positive, as in a broken stream, timestamps cannot
     /// be converted.
     pub tick_frequency: i64,
@@ -84,7 +84,7 @@ fn system_time(input: &[u8]) -> Parsed<'_, DateTimeParts> {
 
 /// Reads the fields that all versions have, and the i32 after these fields.
 fn common(input: &[u8]) -> Parsed<'_, (Trace, i32)> {
-    let (rest, (start, sync_ticks, tick_frequency)) = (system_time, i64, i64).parse(input)?;
+    let (rest, (start, sync_ticks, tick_frequency)) = (system_time, u64, i64).parse(input)?;
     let (rest, pointer_size) = pointer_size(rest)?;
     let (rest, last) = i32(rest)?;
     let trace = Trace { start, sync_ticks, tick_frequency, pointer_size, ..Trace::UNKNOWN };

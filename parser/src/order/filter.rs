@@ -142,7 +142,7 @@ pub trait FilteredEvents {
     ///
     /// ```
     /// use nettrace_parser::Reader;
-    /// use nettrace_parser::internal::{Candidate, PendingFilter, FilteredEvents};
+    /// use nettrace_parser::unstable::{Candidate, PendingFilter, FilteredEvents};
     ///
     /// /// Defers events with a stack, and counts the others.
     /// struct WithStack(u64);

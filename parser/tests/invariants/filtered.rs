@@ -1,7 +1,7 @@
 //! Checks filters that let events pass without waiting for time order.
 
 use super::reading::{Told, digest, told_of_reader};
-use nettrace_parser::internal::{Candidate, FilteredEvents, PendingFilter, Watermark};
+use nettrace_parser::unstable::{Candidate, FilteredEvents, PendingFilter, Watermark};
 use nettrace_parser::{Event, Reader};
 
 /// A filter that takes two of three events immediately, and defers the third.

@@ -17,7 +17,7 @@ fn stream_with(version: Version, trace: &Trace, later: &[i64]) -> Vec<u8> {
     let mut stream = Stream::new(version);
     stream.trace(trace);
     introduce(&mut stream);
-    let ticks = later.iter().map(|later| trace.sync_ticks.wrapping_add(*later) as u64);
+    let ticks = later.iter().map(|later| trace.sync_ticks.wrapping_add_signed(*later));
     events(&mut stream, ticks.zip(1..).map(|(ticks, number)| Blob { ticks, ..event(number, 0) }));
     stream.end();
     stream.bytes
@@ -45,7 +45,7 @@ fn t033_all_fields_of_the_v4_trace_object_are_read() {
     assert_eq!(date(trace.start), [2026, 11, 5, 20, 14, 37, 46, 896]);
     let start = trace.start.unix_nanos().unwrap();
     assert_eq!(utc_text(start, 3), "2026-11-20 14:37:46.896");
-    assert_eq!(trace.clock().unix_nanos(trace.sync_ticks as u64), Some(start));
+    assert_eq!(trace.clock().unix_nanos(trace.sync_ticks), Some(start));
 
     let sync_time = SysTime {
         year: 2019,
@@ -84,12 +84,12 @@ fn t034_all_fields_of_the_v3_trace_object_are_read() {
         process_id: 3312,
         processor_count: 12,
         sampling_nanos: 999,
-        sync_ticks: -5,
+        sync_ticks: u64::MAX - 5,
         ..Trace::default()
     };
     let trace = trace_of(&stream_with(Version::V3, &written, &[1]));
     assert_eq!((trace.process_id, trace.processors), (Some(3312), Some(12)));
-    assert_eq!((trace.tick_frequency, trace.sync_ticks), (2_533_315, -5));
+    assert_eq!((trace.tick_frequency, trace.sync_ticks), (2_533_315, u64::MAX - 5));
     assert_eq!((trace.pointer_size, trace.sampling_period_nanos), (4, Some(999)));
     assert_eq!(date(trace.start), [2024, 2, 4, 29, 12, 34, 56, 789]);
     assert_eq!((trace.page_bytes, trace.pairs), (None, vec![]));
@@ -100,12 +100,12 @@ fn t035_the_v6_trace_block_s_fields_are_read_with_no_pairs() {
     let written = Trace {
         tick_frequency: 24_000_000,
         pointer_size: 4,
-        sync_ticks: i64::MAX,
+        sync_ticks: u64::MAX,
         extra: vec![9; 5],
         ..Trace::default()
     };
     let trace = trace_of(&stream_with(Version::V6, &written, &[]));
-    assert_eq!((trace.tick_frequency, trace.sync_ticks), (24_000_000, i64::MAX));
+    assert_eq!((trace.tick_frequency, trace.sync_ticks), (24_000_000, u64::MAX));
     assert_eq!((trace.pointer_size, trace.pairs.len()), (4, 0));
     assert_eq!((trace.process_id, trace.processors), (None, None));
     assert_eq!((trace.sampling_period_nanos, trace.page_bytes), (None, None));
@@ -175,7 +175,7 @@ fn t038_timestamps_become_utc_with_100_ns_steps_and_no_overflow_at_i64_limits() 
     assert_eq!(utc_text(start, 6), "2024-02-29 12:34:56.789000");
     // i64::MAX and u64::MAX mean "no end known"; next to them are dates, if far ones.
     for frequency in [1, 1000, 2_533_315, 10_000_000, 1_000_000_000] {
-        for sync_ticks in [i64::MIN, -1, 0, 1_000_000, i64::MAX] {
+        for sync_ticks in [0, 1_000_000, i64::MAX as u64, 1 << 63, u64::MAX] {
             let trace = Trace { tick_frequency: frequency, sync_ticks, ..Trace::default() };
             let clock = clock_of(&trace);
             assert_eq!(
@@ -215,7 +215,7 @@ fn t039_a_timestamp_before_the_start_of_the_session_is_a_negative_offset() {
         assert_eq!(nanos, [-333_333_334, 333_333_333]);
     }
     // A time too far in the past to be represented is still before the start.
-    let late = Trace { tick_frequency: 1, sync_ticks: i64::MAX, ..Trace::default() };
+    let late = Trace { tick_frequency: 1, sync_ticks: u64::MAX, ..Trace::default() };
     assert_eq!(clock_of(&late).nanos_since_start(0), Some(i64::MIN));
 }
 

@@ -71,7 +71,7 @@ fn traces(cases: &mut Cases) {
         with_trace(
             version,
             "trace-begins-at-the-last-tick",
-            Trace { sync_ticks: i64::MAX, ..Trace::default() },
+            Trace { sync_ticks: i64::MAX as u64, ..Trace::default() },
         );
         with_trace(
             version,

@@ -83,7 +83,7 @@ impl<'s> Recorder<'s> {
             events: Vec::new(),
             lost: 0,
             undone: Vec::new(),
-            clock: trace.sync_ticks as u64,
+            clock: trace.sync_ticks,
             batch: Vec::new(),
             mentioned: Vec::new(),
             numbers: BTreeMap::new(),

@@ -6,7 +6,7 @@ use crate::driver::sample_source::SampleSource;
 use crate::hash::HashMap;
 use crate::model::{EventSelector, Kind, Mode, Model, ThreadHandle};
 use nettrace_parser::Event;
-use nettrace_parser::internal::{Candidate, PendingFilter, Watermark};
+use nettrace_parser::unstable::{Candidate, PendingFilter, Watermark};
 use nettrace_parser::view::{self, KnownProvider};
 
 /// Number of new samples that are gathered before the reader says up to which time all samples are

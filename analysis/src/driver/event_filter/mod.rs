@@ -23,7 +23,7 @@ pub(super) use filter::WantedEvents;
 use super::observer::Observer;
 use super::{Analysis, AnalysisError};
 use filter::{EventFilter, Filtering};
-use nettrace_parser::internal::{FilteredEvents, Watermark};
+use nettrace_parser::unstable::{FilteredEvents, Watermark};
 use nettrace_parser::{Source, TimeOrdered};
 use samples::{SampleFeed, StackHandles};
 

@@ -12,7 +12,7 @@
 //! One pass reads a file: the table is needed only to skip objects that are not known.
 
 use super::error::{GcDumpError, GcDumpFault as Fault};
-use nettrace_parser::internal::{Number, first, take_first};
+use nettrace_parser::unstable::{Number, first, take_first};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use super::error::{GcDumpError, GcDumpFault as Fault};
 use super::file::GcDumpFile;
 use super::groups;
 use super::record::{RecordHead, take_head, take_number};
-use nettrace_parser::internal::{first, numbers};
+use nettrace_parser::unstable::{first, numbers};
 
 /// Name of the first type, which nodes that were not dumped have.
 pub(super) const UNDEFINED: &str = "UNDEFINED";

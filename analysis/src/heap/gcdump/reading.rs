@@ -13,7 +13,7 @@ use super::type_names::{self, without_suffix};
 use crate::hash::HashMap;
 use crate::model::{rounded, short_name};
 use crate::numbering::Numbering;
-use nettrace_parser::internal::numbers;
+use nettrace_parser::unstable::numbers;
 use std::sync::Arc;
 
 /// Beginnings of texts in place of names that a tool did not know.

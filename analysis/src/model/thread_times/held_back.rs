@@ -89,16 +89,17 @@ fn memory_kills(groups: &[GroupLimits]) -> Option<MemoryKills> {
         last.oom_kills.checked_sub(first.oom_kills).filter(|killed| *killed > 0)
     };
     let killed = levels(groups).find_map(killed)?;
-    let limits = levels(groups).map(|(_, last)| last.memory_limit_bytes);
-    Some(MemoryKills { killed, limit_bytes: limits.filter(|limit| *limit > 0).min() })
+    let limits = levels(groups).filter_map(|(_, last)| last.memory_limit_bytes);
+    Some(MemoryKills { killed, limit_bytes: limits.min() })
 }
 
 /// Returns the periods of the smallest limit of all levels.
 fn smallest_limit(groups: &[GroupLimits]) -> Option<LimitPeriods> {
     let mut smallest: Option<LimitPeriods> = None;
-    for (first, last) in levels(groups).filter(|(_, last)| last.quota_ns > 0) {
+    for (first, last) in levels(groups) {
+        let Some(quota_ns) = last.quota_ns else { continue };
         let limit = LimitPeriods {
-            quota_ns: last.quota_ns,
+            quota_ns,
             period_ns: last.period_ns,
             periods: last.periods.saturating_sub(first.periods),
             throttled: last.throttled.saturating_sub(first.throttled),
@@ -137,9 +138,9 @@ mod tests {
 
     #[test]
     fn the_smallest_limit_on_the_way_to_the_root_holds() {
-        let row = |level, quota_ns, periods, throttled| GroupLimits {
+        let row = |level, quota_ns: u64, periods, throttled| GroupLimits {
             level,
-            quota_ns,
+            quota_ns: (quota_ns > 0).then_some(quota_ns),
             period_ns: 100,
             periods,
             throttled,
@@ -159,10 +160,10 @@ mod tests {
 
     #[test]
     fn processes_that_were_killed_are_those_of_the_innermost_group_that_lost_some() {
-        let row = |level, oom_kills, memory_limit_bytes| GroupLimits {
+        let row = |level, oom_kills, memory_limit: u64| GroupLimits {
             level,
             oom_kills,
-            memory_limit_bytes,
+            memory_limit_bytes: (memory_limit > 0).then_some(memory_limit),
             ..GroupLimits::default()
         };
         let groups = [row(0, 0, 0), row(1, 3, 1 << 20), row(2, 9, 1 << 30), row(1, 5, 1 << 20)];

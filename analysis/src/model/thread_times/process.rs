@@ -66,8 +66,8 @@ pub struct GroupLimits {
     pub version: u32,
     /// Path of the group.
     pub path: String,
-    /// Processor time that the group may take in a period, in nanoseconds; 0 without a limit.
-    pub quota_ns: u64,
+    /// Processor time that the group may take in a period, in nanoseconds; `None` without a limit.
+    pub quota_ns: Option<u64>,
     /// Length of a period, in nanoseconds.
     pub period_ns: u64,
     /// Number of periods in which the group had something to run.
@@ -76,8 +76,8 @@ pub struct GroupLimits {
     pub throttled: u64,
     /// Time in which the group was throttled, in nanoseconds, added up over processors.
     pub throttled_ns: u64,
-    /// Memory that the group may take, in bytes; 0 without a limit.
-    pub memory_limit_bytes: u64,
+    /// Memory that the group may take, in bytes; `None` without a limit.
+    pub memory_limit_bytes: Option<u64>,
     /// Number of processes that were killed because there was no memory.
     pub oom_kills: u64,
 }
@@ -115,6 +115,11 @@ const MAX_NAMES: usize = 1024;
 /// Returns the value of a field; 0 if it is missing.
 pub(super) fn number(event: &Event<'_>, name: &str) -> u64 {
     event.field(name).and_then(|value| value.as_u64()).unwrap_or(0)
+}
+
+/// Reads a limit, which is stored as 0 if there is none.
+fn limit(event: &Event<'_>, name: &str) -> Option<u64> {
+    Some(number(event, name)).filter(|limit| *limit > 0)
 }
 
 /// Returns the value of a field of 32 bits; 0 if it is missing or does not fit.
@@ -173,12 +178,12 @@ impl GroupLimits {
             level: small(event, "Level"),
             version: small(event, "Version"),
             path: text(event, "Path"),
-            quota_ns: number(event, "QuotaNS"),
+            quota_ns: limit(event, "QuotaNS"),
             period_ns: number(event, "PeriodNS"),
             periods: number(event, "Periods"),
             throttled: number(event, "Throttled"),
             throttled_ns: number(event, "ThrottledNS"),
-            memory_limit_bytes: number(event, "MemoryLimit"),
+            memory_limit_bytes: limit(event, "MemoryLimit"),
             oom_kills: number(event, "OomKills"),
         }
     }

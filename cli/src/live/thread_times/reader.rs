@@ -332,8 +332,7 @@ impl ReadTarget {
     /// Begins to pass rows on, if the clock of the first stream is that of the readings.
     fn begin(&mut self, trace: &Trace) {
         let Some(session) = self.session.as_ref().filter(|_| self.fault.is_none()) else { return };
-        let is_inside = u64::try_from(trace.sync_ticks)
-            .is_ok_and(|ticks| session.asked_ns <= ticks && ticks <= session.answered_ns);
+        let is_inside = (session.asked_ns..=session.answered_ns).contains(&trace.sync_ticks);
         if trace.tick_frequency != 1_000_000_000 || !is_inside {
             self.give_up("its clock is not the one of this system".to_owned());
             return;

@@ -102,7 +102,7 @@ impl ClockStream {
             sampling_nanos: small(first.sampling_period_nanos.unwrap_or(0)),
             ..nettrace_writer::Trace::default()
         });
-        let start_ticks = u64::try_from(first.sync_ticks).unwrap_or(0);
+        let start_ticks = first.sync_ticks;
         let definitions = types().into_iter().zip(1..).map(|((name, fields), id)| {
             let definition = Definition {
                 metadata_id: id,

@@ -109,8 +109,7 @@ impl Excerpt {
     fn stream(&self, definitions: &[&Definition]) -> Vec<u8> {
         let mut stream = Stream::new(Version::V5);
         let first = self.events.first().map_or(0, |event| event.blob.ticks);
-        let sync_ticks = i64::try_from(first).unwrap_or(0);
-        stream.trace(&Trace { sync_ticks, tick_frequency: 1_000_000_000, ..Trace::default() });
+        stream.trace(&Trace { sync_ticks: first, tick_frequency: 1_000_000_000, ..Trace::default() });
         let rows = definitions.iter().map(|definition| Blob::definition(1, 0, definition.encode()));
         stream.metadata_blobs(&EventBlock::new(rows));
         let is_wanted = |id| definitions.iter().any(|definition| definition.metadata_id == id);
