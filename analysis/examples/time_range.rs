@@ -7,7 +7,8 @@
 //! The first writes the index, the second reads from millisecond 10,000 to 10,200.
 
 use nettrace_analysis::report::ReportPass;
-use nettrace_analysis::{AnalysisOptions, TopNOptions, build_index};
+use nettrace_analysis::report::TopNOptions;
+use nettrace_analysis::{AnalysisOptions, build_index};
 use nettrace_parser::{Index, PositionedFile, Reader};
 use std::error::Error;
 use std::path::Path;

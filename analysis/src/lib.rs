@@ -36,12 +36,21 @@ pub mod unstable;
 mod words;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished, build_index};
-pub use model::{
-    CountedStates, CutStacks, EventSelector, Filter, Folding, Frame, FrameCall, FrameGroup,
-    FrameKind, FrameNames, Kind, Mode, Model, NameOptions, NameOrigin, NameStyle, NamesSoFar,
-    Pattern, PdbError, PdbFile, Profile, Resolved, Sample, SampleClock, SourceLine, ThreadState,
-    ThreadTimes, WantedPdb, perf_map,
-};
+pub use model::Model;
+pub use model::cut_stacks::CutStacks;
+pub use model::filter::Filter;
+pub use model::folding::{Folding, FrameGroup};
+pub use model::frame_names::FrameNames;
+pub use model::names::{Frame, FrameCall, FrameKind, NameOptions, NameOrigin, NameStyle};
+pub use model::names_so_far::NamesSoFar;
+pub use model::pattern::Pattern;
+pub use model::pdb_file::{PdbError, PdbFile, WantedPdb};
+pub use model::perf_map::perf_map;
+pub use model::profile::Profile;
+pub use model::resolved::Resolved;
+pub use model::sample::{CountedStates, Kind, Mode, Sample, SampleClock, ThreadState};
+pub use model::source_line::SourceLine;
 #[cfg(feature = "symbols")]
-pub use model::{SymbolFile, SymbolFileError};
-pub use report::{TopN, TopNOptions};
+pub use model::symbol_file::{SymbolFile, SymbolFileError, UnreadableSymbols};
+pub use model::thread_times::ThreadTimes;
+pub use model::weights::EventSelector;

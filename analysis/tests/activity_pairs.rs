@@ -19,7 +19,7 @@ fn text(text: &str) -> Value {
 }
 
 fn read(events: &[(usize, usize, Vec<Value>)]) -> ActivitiesReport {
-    use FieldType::{Int32, Int64, String as Text};
+    use FieldType::{Int32, Int64, Text};
     let described =
         |provider: &str, event_id, name: &str, fields: &[(&str, FieldType)]| EventType {
             provider: provider.into(),

@@ -66,7 +66,7 @@ fn described(provider: &str, event_id: u32, name: &str, fields: &[(&str, FieldTy
 }
 
 pub(crate) fn session(steps: Vec<Step>) -> Session {
-    use FieldType::{Int32, Int64, String as Text};
+    use FieldType::{Int32, Int64, Text};
     let mut session = Session::new(Version::V4);
     session.trace.tick_frequency = 1_000_000_000;
     let log = [

@@ -15,7 +15,7 @@ const RATE_WITH_ID: usize = 3;
 fn metrics_type(id: u32, version: u8, name: &str, last: &[(&str, FieldType)]) -> EventType {
     let texts = ["sessionId", "meterName", "meterVersion", "instrumentName", "unit", "tags"];
     let texts = if id == 2 { &texts[..1] } else { &texts[..] };
-    let texts = texts.iter().map(|name| Field::new(name, FieldType::String));
+    let texts = texts.iter().map(|name| Field::new(name, FieldType::Text));
     let last = last.iter().map(|(name, field_type)| Field::new(name, field_type.clone()));
     EventType {
         provider: "System.Diagnostics.Metrics".into(),
@@ -28,9 +28,9 @@ fn metrics_type(id: u32, version: u8, name: &str, last: &[(&str, FieldType)]) ->
 }
 
 fn session(version: Version, threads: Vec<SessionThread>, steps: Vec<Step>) -> Vec<u8> {
-    use FieldType::{Double, Int32, String};
-    let rate = [("rate", String), ("value", String)];
-    let quantiles = [("quantiles", String), ("count", Int32), ("sum", Double)];
+    use FieldType::{Double, Int32, Text};
+    let rate = [("rate", Text), ("value", Text)];
+    let quantiles = [("quantiles", Text), ("count", Int32), ("sum", Double)];
     let types = vec![
         metrics_type(2, 0, "CollectionStart", &[]),
         metrics_type(4, 1, "CounterRateValuePublished", &rate),

@@ -4,11 +4,11 @@ use crate::common;
 
 use common::{LOAD, LOCK, LOCKED, SAMPLE, THROWN, TICK, event, method, native, session};
 use nettrace_analysis::AnalysisOptions;
+use nettrace_analysis::Filter;
 use nettrace_analysis::diff::{
     self, Condition, DiffOptions, DiffReport, DiffRow, Doubt, MeasuredTrace, NotCompared,
     NotComparedReason, OldOrNew, Per, Subject, Undecided,
 };
-use nettrace_analysis::model::Filter;
 use nettrace_analysis::report::{Gc, Jit, ReportPass};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;

@@ -30,7 +30,7 @@ fn facts(between: impl Fn(u32) -> Vec<Step>) -> MeasuredTrace {
         session.types[kind].keywords = keyword;
     }
     let counter = [
-        ("Name", FieldType::String),
+        ("Name", FieldType::Text),
         ("Mean", FieldType::Double),
         ("Count", FieldType::Int32),
         ("IntervalSec", FieldType::Double),

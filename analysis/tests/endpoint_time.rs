@@ -66,7 +66,7 @@ fn without_requests_all_work_is_outside_of_them() {
 
 /// Returns a trace in which requests to `/a` and `/b` come in by turns, one after the other.
 fn requests_by_turns(requests: u32) -> Vec<u8> {
-    let fields = ["method", "path"].map(|name| Field::new(name, FieldType::String));
+    let fields = ["method", "path"].map(|name| Field::new(name, FieldType::Text));
     let edge = |event_id, name: &str, fields: Vec<Field>| EventType {
         provider: "Microsoft.AspNetCore.Hosting".into(),
         event_id,

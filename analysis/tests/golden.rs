@@ -13,7 +13,8 @@
 use super::common;
 use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::report::Report;
-use nettrace_analysis::{Analysis, AnalysisOptions, CutStacks, Finished, NameOptions, TopNOptions};
+use nettrace_analysis::report::TopNOptions;
+use nettrace_analysis::{Analysis, AnalysisOptions, CutStacks, Finished, NameOptions};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use std::collections::BTreeMap;

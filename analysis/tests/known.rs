@@ -3,10 +3,11 @@
 use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::findings::{Finding, Summary};
 use nettrace_analysis::model::NamesRemedy;
+use nettrace_analysis::report::TopNOptions;
 use nettrace_analysis::report::{
     Contention, ContentionReport, Counters, ReportPass, Tasks, TopN, Waits,
 };
-use nettrace_analysis::{Analysis, AnalysisOptions, CutStacks, Kind, NameStyle, TopNOptions};
+use nettrace_analysis::{Analysis, AnalysisOptions, CutStacks, Kind, NameStyle};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus::{self, TraceFile};
 

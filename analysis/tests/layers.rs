@@ -140,7 +140,7 @@ const ORDER: &[&[&str]] = &[
         "diff::subject",
         "diff::work",
     ],
-    &["diff::measured", "diff::row", "diff::startup"],
+    &["diff::calls_of_both", "diff::measured", "diff::row", "diff::startup"],
     &["diff::inlined"],
     &["diff::async_names", "diff::cut", "diff::per", "diff::side", "diff::stands_out"],
     &["diff::lacking", "diff::pass"],

@@ -1,8 +1,9 @@
 //! Source lines of a program whose hot lines are known. The golden is what System.Reflection.Metadata
 //! says of the same addresses.
 
+use nettrace_analysis::report::TopNOptions;
 use nettrace_analysis::report::{ReportPass, TopN};
-use nettrace_analysis::{AnalysisOptions, NameStyle, PdbError, PdbFile, ThreadState, TopNOptions};
+use nettrace_analysis::{AnalysisOptions, NameStyle, PdbError, PdbFile, ThreadState};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 

@@ -129,7 +129,7 @@ const SECOND_TICKS: u32 = 10_000_000;
 /// wanted.
 fn metrics_type(id: u32, name: &str, texts: &[&str], has_count: bool) -> EventType {
     let mut fields: Vec<Field> =
-        texts.iter().map(|text| Field::new(text, FieldType::String)).collect();
+        texts.iter().map(|text| Field::new(text, FieldType::Text)).collect();
     if has_count {
         fields.push(Field::new("count", FieldType::Int32));
         fields.push(Field::new("sum", FieldType::Double));

@@ -3,10 +3,10 @@
 use crate::common;
 
 use common::*;
-use nettrace_analysis::TopNOptions;
 use nettrace_analysis::fact::SeenFact;
 use nettrace_analysis::live::{Live, LiveTop, ThreadNow, TopCallee, TopSnapshot};
 use nettrace_analysis::model::WaitFor;
+use nettrace_analysis::report::TopNOptions;
 use nettrace_analysis::report::{ReportPass, Threads};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus::{self, TraceFile};

@@ -5,9 +5,8 @@ use crate::common;
 use common::*;
 use nettrace_analysis::findings::Summary;
 use nettrace_analysis::report::{Contention, Report, ReportPass};
-use nettrace_analysis::{
-    Analysis, AnalysisOptions, Filter, NameStyle, ThreadState, TopN, TopNOptions,
-};
+use nettrace_analysis::report::{TopN, TopNOptions};
+use nettrace_analysis::{Analysis, AnalysisOptions, Filter, NameStyle, ThreadState};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{Step, Value};

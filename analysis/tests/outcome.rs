@@ -1,7 +1,8 @@
 //! Every way of reading a trace tells whether it is complete.
 
+use nettrace_analysis::report::TopNOptions;
 use nettrace_analysis::report::{Gc, OutcomeReport, Report, ReportPass, Reported};
-use nettrace_analysis::{Analysis, AnalysisOptions, Finished, TopNOptions};
+use nettrace_analysis::{Analysis, AnalysisOptions, Finished};
 use nettrace_parser::{Outcome, Reader};
 use nettrace_testdata::corpus;
 

@@ -2,7 +2,8 @@
 
 use crate::common::{AT_END, LOAD, UNLOAD, filtered, method, module, sample, session};
 use nettrace_analysis::report::ReportPass;
-use nettrace_analysis::{AnalysisOptions, Filter, TopN, TopNOptions, build_index};
+use nettrace_analysis::report::{TopN, TopNOptions};
+use nettrace_analysis::{AnalysisOptions, Filter, build_index};
 use nettrace_parser::{Index, Outcome, Reader, Whole};
 use nettrace_testdata::synth::Step;
 use nettrace_testdata::{cases, corpus};

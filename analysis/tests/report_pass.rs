@@ -8,9 +8,9 @@ use nettrace_analysis::report::{
     Activities, Alloc, CallTree, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
     Modules, Report, ReportPass, Reports, Tasks, ThreadPool, Threads, TreeOptions, Waits,
 };
+use nettrace_analysis::report::{TopN, TopNOptions};
 use nettrace_analysis::{
-    Analysis, AnalysisOptions, Filter, Folding, Kind, Model, Profile, Resolved, Sample,
-    ThreadState, TopN, TopNOptions,
+    Analysis, AnalysisOptions, Filter, Folding, Kind, Model, Profile, Resolved, Sample, ThreadState,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -73,7 +73,7 @@ fn reports_of_one_pass_are_equal_with_filters_and_folded_frames() {
     (filter.from_nanos, filter.to_nanos) = (Some(500_000_000), Some(2_500_000_000));
     let mut folding = Folding::default();
     // The states that a report counts decide which frames are small.
-    (folding.is_recursion, folding.least_percent) = (true, 2.0);
+    (folding.merges_recursion, folding.least_percent) = (true, 2.0);
     let mut options = filtered(filter.clone());
     options.folding = folding;
     assert_all_same(&options, &bytes("net10-linux-x64/all.nettrace"));

@@ -37,7 +37,7 @@ const TWO: [u8; 4] = [0x12, 0, 0, 0];
 const ONE_ONE: [u8; 4] = [0x11, 0x10, 0, 0];
 
 fn types() -> Vec<EventType> {
-    use FieldType::{Int32, String as Text};
+    use FieldType::{Int32, Text};
     let native = |provider: &str, event_id, version| EventType {
         provider: provider.into(),
         event_id,

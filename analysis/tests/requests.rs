@@ -24,7 +24,7 @@ const FAILED: usize = 6;
 const NO_ID: [u8; 16] = [0; 16];
 
 fn types() -> Vec<EventType> {
-    use FieldType::{Int32, String as Text};
+    use FieldType::{Int32, Text};
     let described =
         |provider: &str, event_id, name: &str, fields: &[(&str, FieldType)]| EventType {
             provider: provider.into(),

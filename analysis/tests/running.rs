@@ -4,9 +4,9 @@ use crate::common::{
     LOAD, SAMPLE, event, full_names, method, read, sample, session, with_recording,
 };
 use crate::known::{findings, millis, top, top_with};
-use nettrace_analysis::TopNOptions;
 use nettrace_analysis::fact::FindingKind;
 use nettrace_analysis::report::Report;
+use nettrace_analysis::report::TopNOptions;
 use nettrace_testdata::corpus::{self, TraceFile};
 use nettrace_testdata::synth::Value;
 

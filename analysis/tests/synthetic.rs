@@ -5,10 +5,11 @@ use crate::common;
 use common::*;
 use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::model::MissingNames;
+use nettrace_analysis::report::TopNOptions;
 use nettrace_analysis::report::{
     Exceptions, GroupBy, Modules, Report, ReportPass, Threads, TreeOptions,
 };
-use nettrace_analysis::{Analysis, AnalysisOptions, EventSelector, Kind, ThreadState, TopNOptions};
+use nettrace_analysis::{Analysis, AnalysisOptions, EventSelector, Kind, ThreadState};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{EventType, Session, SessionThread, Step, Value, Version};
 

@@ -112,13 +112,13 @@ macro_rules! assert_values {
 #[test]
 fn options_and_results_can_be_printed_copied_and_compared() {
     assert_values! {
-        AnalysisOptions, Filter, Folding, FrameGroup, NameOptions, Pattern, TopNOptions, EventSelector, convert::ConvertOptions,
+        AnalysisOptions, Filter, Folding, FrameGroup, NameOptions, Pattern, report::TopNOptions, EventSelector, convert::ConvertOptions,
         report::TreeOptions, Profile, model::Totals, Sample,
-        model::SymbolFile, model::TimelineMark, model::Coverage, heap::HeapDump, heap::HeapDiff, heap::HeapReport,
+        SymbolFile, model::TimelineMark, model::Coverage, heap::HeapDump, heap::HeapDiff, heap::HeapReport,
         heap::HeapPathGroup, heap::Retained, heap::HeapTreeNode, report::ActivitiesReport, report::AllocReport, report::CallTree,
         report::ContentionReport, report::CountersReport, report::ExceptionsReport, report::GcReport, report::JitReport,
         report::LoaderReport, report::LogsReport, report::ModulesReport, report::OutcomeReport, findings::SummaryReport,
-        report::TasksReport, report::ThreadPoolReport, report::ThreadsReport, report::TypesReport, report::WaitsReport, TopN,
+        report::TasksReport, report::ThreadPoolReport, report::ThreadsReport, report::TypesReport, report::WaitsReport, report::TopN,
         findings::Finding, nettrace_parser::Outcome,
     }
     // A model can be cloned, but has no equality, because it depends on the reader which answers of

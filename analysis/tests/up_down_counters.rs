@@ -26,7 +26,7 @@ fn metrics_type(id: u32, version: u8, name: &str, texts: &[&str]) -> EventType {
         event_id: id,
         version,
         name: name.into(),
-        fields: texts.iter().map(|text| Field::new(text, FieldType::String)).collect(),
+        fields: texts.iter().map(|text| Field::new(text, FieldType::Text)).collect(),
         ..EventType::default()
     }
 }
@@ -153,10 +153,10 @@ fn an_interval_that_was_asked_for_in_vain_is_told_once_with_the_one_that_came() 
 fn event_counters(series: &[&str]) -> Vec<u8> {
     let of = |name: &str, field_type| Field::new(name, field_type);
     let payload = FieldType::Object(vec![
-        of("Name", FieldType::String),
+        of("Name", FieldType::Text),
         of("Increment", FieldType::Double),
         of("IntervalSec", FieldType::Double),
-        of("Series", FieldType::String),
+        of("Series", FieldType::Text),
     ]);
     let event_type = EventType {
         provider: "Shop".into(),

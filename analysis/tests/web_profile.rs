@@ -24,7 +24,7 @@ const THROWN: usize = 10;
 const TRACE: &str = "5bca2109c2f02badfa3f10ba3d69b6eb";
 
 fn types() -> Vec<EventType> {
-    use FieldType::{Int32, String as Text};
+    use FieldType::{Int32, Text};
     let described = |provider: &str, event_id, name: &str, fields: Vec<Field>| EventType {
         provider: provider.into(),
         event_id,

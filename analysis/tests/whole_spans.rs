@@ -17,11 +17,10 @@ type Edge<'t> = (usize, &'t str, &'t [(&'t str, &'t str)]);
 /// Records starts and stops of `Shop`, 1 s apart.
 fn recorded(events: &[Edge<'_>]) -> Vec<u8> {
     let of = |name: &str, field_type| Field::new(name, field_type);
-    let pair =
-        FieldType::Object(vec![of("Key", FieldType::String), of("Value", FieldType::String)]);
+    let pair = FieldType::Object(vec![of("Key", FieldType::Text), of("Value", FieldType::Text)]);
     let fields = vec![
-        of("SourceName", FieldType::String),
-        of("ActivityName", FieldType::String),
+        of("SourceName", FieldType::Text),
+        of("ActivityName", FieldType::Text),
         of("Arguments", FieldType::Array(Box::new(pair))),
     ];
     let event_type = |event_id, name: &str| EventType {

@@ -6,7 +6,7 @@
 mod shared;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use nettrace_analysis::TopNOptions;
+use nettrace_analysis::report::TopNOptions;
 use nettrace_analysis::report::{
     Activities, Contention, Exceptions, Gc, Report, Tasks, TreeOptions,
 };

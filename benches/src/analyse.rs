@@ -3,10 +3,11 @@
 use crate::pass::{Input, mapped};
 use nettrace_analysis::convert::{ConvertOptions, Format};
 use nettrace_analysis::findings::Summary;
+use nettrace_analysis::report::TopNOptions;
 use nettrace_analysis::report::{
     Contention, Exceptions, Gc, Http, ReportPass, Reports, TreeOptions,
 };
-use nettrace_analysis::{Analysis, AnalysisOptions, TopNOptions};
+use nettrace_analysis::{Analysis, AnalysisOptions};
 use nettrace_parser::{Buffered, Outcome, Reader, Source};
 use std::fs::File;
 use std::io;

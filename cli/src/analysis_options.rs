@@ -126,7 +126,7 @@ impl FoldArgs {
         options.folding.is_my_code = self.my_code.is_some();
         options.folding.my_code = self.my_code.clone().flatten();
         options.folding.is_async = self.fold_async;
-        options.folding.is_recursion = self.fold_recursion;
+        options.folding.merges_recursion = self.fold_recursion;
         options.folding.groups.clone_from(&self.group);
         options.folding.folds.clone_from(&self.fold);
     }

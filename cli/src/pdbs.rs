@@ -162,7 +162,7 @@ mod tests {
         let trace = nettrace_testdata::corpus::known("LineHot").bytes();
         let mut options = nettrace_analysis::AnalysisOptions::default();
         options.lines = true;
-        let report = nettrace_analysis::TopNOptions::default();
+        let report = nettrace_analysis::report::TopNOptions::default();
         let mut pass = nettrace_analysis::report::ReportPass::with_options(report, options);
         let mut events = nettrace_parser::Reader::from_slice(&trace).time_ordered();
         let _ = pass.read(&mut events).unwrap();

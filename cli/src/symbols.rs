@@ -1,6 +1,6 @@
 //! Finds ELF and PDB files in a folder, for the code files that a trace names.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, with_causes};
 use nettrace_analysis::{Model, SymbolFile, SymbolFileError};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -61,11 +61,11 @@ pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>,
 
 fn read(file: &Path) -> Result<SymbolFile, String> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
-    SymbolFile::parse(&bytes).map_err(|error| error.to_string())
+    SymbolFile::parse(&bytes).map_err(|error| with_causes(&error))
 }
 
 fn add_to(model: &mut Model, path: &str, symbols: SymbolFile) -> Result<(), String> {
-    model.add_symbol_file(path, symbols).map_err(|error: SymbolFileError| error.to_string())
+    model.add_symbol_file(path, symbols).map_err(|error: SymbolFileError| with_causes(&error))
 }
 
 /// Returns the symbols of the files with this build id, among the files right in a folder, or of

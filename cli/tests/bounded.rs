@@ -236,9 +236,9 @@ fn reused_memory(times: u32, are_named: bool) -> Vec<u8> {
             field("MethodSize", FieldType::UInt32),
             field("MethodToken", FieldType::UInt32),
             field("MethodFlags", FieldType::UInt32),
-            field("MethodNamespace", FieldType::String),
-            field("MethodName", FieldType::String),
-            field("MethodSignature", FieldType::String),
+            field("MethodNamespace", FieldType::Text),
+            field("MethodName", FieldType::Text),
+            field("MethodSignature", FieldType::Text),
         ],
         ..Definition::default()
     };
@@ -296,8 +296,8 @@ fn same_stacks(threads: u64) -> Vec<u8> {
 fn types_at_a_deep_stack(types: u32) -> Vec<u8> {
     let field = |name: &str, field_type| Field::new(name, field_type);
     let fields = vec![
-        field("ExceptionType", FieldType::String),
-        field("ExceptionMessage", FieldType::String),
+        field("ExceptionType", FieldType::Text),
+        field("ExceptionMessage", FieldType::Text),
         field("ExceptionEIP", FieldType::UInt64),
         field("ExceptionHRESULT", FieldType::UInt32),
         field("ExceptionFlags", FieldType::UInt16),

@@ -7,15 +7,18 @@ use nettrace_analysis::diff::ConditionError;
 use nettrace_analysis::heap::{HeapDump, MetadataError};
 use nettrace_analysis::input::TraceBytes;
 use nettrace_analysis::live::CounterListError;
-use nettrace_analysis::model::SymbolFileError;
+use nettrace_analysis::{SymbolFile, SymbolFileError};
 use nettrace_export::{Predicate, Quantity, TimeRangeError};
-use nettrace_ipc::{CommandId, ReplyFault, RequestError, Step, Unreachable};
+use nettrace_ipc::{
+    CommandId, ReplyFault, RequestError, StartupHook, StartupHookFault, Step, Unreachable,
+};
 use nettrace_parser::{Fault, Guid, Reader, Source};
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Returns an example of each variant of the public errors that has a cause, and of each other error,
 /// under its crate and name.
@@ -40,6 +43,8 @@ fn errors() -> Vec<(&'static str, Box<dyn Error>)> {
         ("parser/FieldError", Box::new(missing)),
         ("parser/FieldError", Box::new(broken)),
         ("ipc/RequestError", Box::new(RequestError::NoProviders)),
+        ("ipc/RequestError", Box::new(StartupHook::new("/nothing/of/this/name.dll").unwrap_err())),
+        ("ipc/StartupHookFault", Box::new(StartupHookFault::Unreadable(Arc::new(io())))),
         ("ipc/ReplyFault", Box::new(ReplyFault::Advertise)),
         ("ipc/Error", Box::new(nettrace_ipc::Error::Request(RequestError::NoProviders))),
         (
@@ -53,6 +58,16 @@ fn errors() -> Vec<(&'static str, Box<dyn Error>)> {
         ("analysis/ConvertError", Box::new(convert())),
         ("analysis/ConvertError", Box::new(ConvertError::Other(Box::new(parser())))),
         ("analysis/SymbolFileError", Box::new(SymbolFileError::Bloated)),
+        ("analysis/SymbolFileError", Box::new(SymbolFile::parse(b"MZ").unwrap_err())),
+        (
+            "analysis/UnreadableSymbols",
+            SymbolFile::parse(b"")
+                .map_err(|error| match error {
+                    SymbolFileError::Unreadable(reason) => Box::new(reason),
+                    other => panic!("{other}"),
+                })
+                .unwrap_err(),
+        ),
         ("analysis/MetadataError", Box::new(MetadataError::NotPe)),
         ("analysis/PdbError", Box::new(nettrace_analysis::PdbError::Windows)),
         ("analysis/CounterListError", Box::new(CounterListError::NoName)),

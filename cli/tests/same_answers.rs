@@ -156,7 +156,7 @@ fn a_finished_analysis_computes_a_report_as_a_pass_does() {
         let _outcome = pass.read(&mut events(&bytes)).unwrap();
         let (top, tree) = pass.finish().output;
         // Rows of a pass have the names of endpoints, too, which only events tell.
-        let shares = |top: &nettrace_analysis::TopN| -> Vec<(String, u64)> {
+        let shares = |top: &nettrace_analysis::report::TopN| -> Vec<(String, u64)> {
             top.methods.iter().map(|row| (row.name.clone(), row.self_ns)).collect()
         };
         let ours = finished.report(TopNOptions::default());

@@ -410,7 +410,7 @@ mod tests {
         ];
         let floats = [0.0, -0.0, 1.5, 1e300, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
         let fields = vec![
-            Field::new("text", FieldType::String),
+            Field::new("text", FieldType::Text),
             Field::new("float", FieldType::Double),
             Field::new("number", FieldType::Int64),
         ];

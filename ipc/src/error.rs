@@ -5,6 +5,9 @@ use crate::command_id::CommandId;
 use crate::hresult::HResult;
 use std::fmt;
 use std::io;
+use std::mem;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Reason why a request was not built. Most of these requests would crash or block a live runtime,
@@ -60,8 +63,13 @@ pub enum RequestError {
         /// Name of the option.
         what: &'static str,
     },
-    /// The target could not load the startup hook, for this reason, and the attempt would crash it.
-    StartupHook(String),
+    /// The target could not load the startup hook, and the attempt would crash it.
+    StartupHook {
+        /// The assembly.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: StartupHookFault,
+    },
     /// A text is not a valid port address.
     PortAddress {
         /// The text that was parsed.
@@ -116,7 +124,9 @@ impl fmt::Display for RequestError {
             RequestError::Inexpressible { command, what } => {
                 write!(f, "{command} cannot carry {what}")
             }
-            RequestError::StartupHook(reason) => write!(f, "unusable startup hook: {reason}"),
+            RequestError::StartupHook { path, .. } => {
+                write!(f, "unusable startup hook {}", path.display())
+            }
             RequestError::PortAddress { text, reason } => {
                 write!(f, "port address {text:?}: {reason}")
             }
@@ -124,7 +134,64 @@ impl fmt::Display for RequestError {
     }
 }
 
-impl std::error::Error for RequestError {}
+impl std::error::Error for RequestError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            RequestError::StartupHook { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// Reason why the target could not load a startup hook.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum StartupHookFault {
+    /// The path is no text in Unicode.
+    NotUnicode,
+    /// The path is relative.
+    NotAbsolute,
+    /// The file cannot be read.
+    Unreadable(Arc<io::Error>),
+    /// The file is not a managed assembly.
+    NotManaged,
+    /// The assembly has no `StartupHook.Initialize`.
+    NoInitialize,
+}
+
+/// Compares kinds of errors: two that say the same of two files are equal.
+impl PartialEq for StartupHookFault {
+    fn eq(&self, other: &StartupHookFault) -> bool {
+        use StartupHookFault::Unreadable;
+        match (self, other) {
+            (Unreadable(one), Unreadable(other)) => one.kind() == other.kind(),
+            (one, other) => mem::discriminant(one) == mem::discriminant(other),
+        }
+    }
+}
+
+impl Eq for StartupHookFault {}
+
+impl fmt::Display for StartupHookFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StartupHookFault::NotUnicode => "not a path in Unicode",
+            StartupHookFault::NotAbsolute => "not an absolute path",
+            StartupHookFault::Unreadable(_) => "it cannot be read",
+            StartupHookFault::NotManaged => "not a managed assembly",
+            StartupHookFault::NoInitialize => "has no StartupHook.Initialize",
+        })
+    }
+}
+
+impl std::error::Error for StartupHookFault {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StartupHookFault::Unreadable(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 /// Reason why a reply is invalid. Offsets are relative to the start of the reply's payload.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -52,7 +52,7 @@ pub use discover::{Found, LeftBy, Leftover, Listing, ProcessKind, Search, Unreac
 #[cfg(windows)]
 pub use endpoint::restrict_to_user;
 pub use endpoint::{Endpoint, Peer, TcpAddress, remove_port_files};
-pub use error::{Error, ReplyFault, RequestError, Step};
+pub use error::{Error, ReplyFault, RequestError, StartupHookFault, Step};
 pub use hresult::HResult;
 pub use keywords::Keywords;
 pub use launch::{Children, Launch, Launched};

@@ -15,13 +15,16 @@ use std::time::Duration;
 const SHORT_DEADLINE: Duration = Duration::from_millis(20);
 
 fn options() -> PortOptions {
-    PortOptions::default().deadlines(patient()).greeting(MAX_WAIT)
+    let mut options = PortOptions::default();
+    (options.deadlines, options.greeting) = (patient(), MAX_WAIT);
+    options
 }
 
 /// Makes options with short deadlines, for a port to which a dying runtime connects.
 fn hasty() -> PortOptions {
-    let deadlines = options().deadlines.connect(SHORT_DEADLINE).reply(SHORT_DEADLINE);
-    options().deadlines(deadlines)
+    let mut options = options();
+    options.deadlines = options.deadlines.connect(SHORT_DEADLINE).reply(SHORT_DEADLINE);
+    options
 }
 
 /// Opens a TCP port, because these work on every system. Unix sockets have their own test.
@@ -92,7 +95,9 @@ fn five_processes_on_one_port_are_distinguished() {
 fn slow_and_hostile_peers_delay_nobody() {
     // A port that waited for one of them would wait ten times as long as the runtime may take to
     // connect.
-    let (port, endpoint) = tcp_port_with(options().greeting(MAX_WAIT * 10));
+    let mut slow = options();
+    slow.greeting = MAX_WAIT * 10;
+    let (port, endpoint) = tcp_port_with(slow);
     let silent: Vec<_> =
         (0..20).map(|_| std::net::TcpStream::connect(port.address()).unwrap()).collect();
     let mut babbler = std::net::TcpStream::connect(port.address()).unwrap();
@@ -177,7 +182,9 @@ fn a_runtime_that_died_is_found_out_at_the_deadline() {
 fn a_tcp_port_that_others_reach_must_be_allowed() {
     let everywhere = PortAddress::parse("tcp://*:0").unwrap();
     assert!(matches!(Port::listen(&everywhere, options()), Err(Error::Request(_))));
-    Port::listen(&everywhere, options().allow_remote(true)).unwrap();
+    let mut remote = options();
+    remote.allow_remote = true;
+    Port::listen(&everywhere, remote).unwrap();
     let connect = PortAddress::parse("tcp://127.0.0.1:0,connect").unwrap();
     assert!(matches!(Port::listen(&connect, options()), Err(Error::Request(_))));
 }

@@ -110,8 +110,10 @@ fn what_followed_the_stop_waits_for_the_stop() {
 #[test]
 fn runtimes_that_came_to_a_port_come_again() {
     let memory = Memory::default();
-    let options = || PortOptions::default().deadlines(patient());
-    let recorded = options().recorder(Recorder::new(memory.clone()));
+    let mut options = PortOptions::default();
+    options.deadlines = patient();
+    let mut recorded = options.clone();
+    recorded.recorder = Some(Recorder::new(memory.clone()));
     let port = Port::listen(&anywhere(), recorded).unwrap();
     let endpoint = |port: &Port| {
         PortAddress::parse(&format!("tcp://{},connect", port.address())).unwrap().endpoint()
@@ -122,7 +124,7 @@ fn runtimes_that_came_to_a_port_come_again() {
     arrival.runtime.resume().unwrap();
     drop((arrival, port, fake));
 
-    let port = Port::listen(&anywhere(), options()).unwrap();
+    let port = Port::listen(&anywhere(), options).unwrap();
     let transcript = Transcript::read(memory.text().as_bytes()).unwrap();
     let _replay = Replay::connect_to(transcript, &endpoint(&port), Pace::AtOnce).unwrap();
     let arrival = port.next(MAX_WAIT).unwrap();

@@ -18,7 +18,7 @@ const BLOCKS_PER_POINT: u32 = 10;
 fn busy(version: Version) -> Vec<u8> {
     let mut stream = Stream::new(version);
     stream.trace(&Trace::default());
-    let fields = vec![Field::new("n", FieldType::UInt32), Field::new("s", FieldType::String)];
+    let fields = vec![Field::new("n", FieldType::UInt32), Field::new("s", FieldType::Text)];
     if version == Version::V6 {
         let row = MetadataRow {
             metadata_id: 1,

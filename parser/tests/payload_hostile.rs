@@ -122,7 +122,7 @@ fn types() -> impl Strategy<Value = FieldType> {
         Decimal,
         DateTime,
         Guid,
-        String,
+        Text,
         VarInt,
         VarUInt,
         Utf8CodeUnit,
@@ -239,7 +239,7 @@ fn a_product_of_fixed_lengths_beyond_the_limit_is_refused_without_walking_it() {
 #[test]
 fn elements_of_no_size_and_no_fixed_size_are_paid_for() {
     // An array of zero texts takes no bytes, although texts have no fixed size.
-    let zero_texts = || fixed(FieldType::String, 0);
+    let zero_texts = || fixed(FieldType::Text, 0);
     assert_eq!(fault_of(zero_texts(), &[7]), "a=2; n=1");
     let product = fixed(fixed(fixed(zero_texts(), u16::MAX), u16::MAX), u16::MAX);
     assert_eq!(
@@ -264,7 +264,7 @@ fn arrays_of_arrays_of_nothing_are_refused_above_the_limit() {
 
 #[test]
 fn texts_beyond_the_payload_are_no_elements() {
-    let kind = FieldType::String.array();
+    let kind = FieldType::Text.array();
     let three =
         payload(&[Written::U16(3), Written::Text("a".into()), Written::Text(String::new())]);
     assert_eq!(fault_of(kind.clone(), &three), "a: payload byte 0: the bytes end too early");
@@ -392,7 +392,7 @@ fn looking_for_a_field_behind_a_bad_one_ends() {
 
 #[test]
 fn a_payload_that_ends_inside_a_field_keeps_the_fields_before_it() {
-    let fields = named([FieldType::Int32, FieldType::String, FieldType::Int64, FieldType::Byte]);
+    let fields = named([FieldType::Int32, FieldType::Text, FieldType::Int64, FieldType::Byte]);
     let values = [Written::I32(5), Written::Text("hi".into()), Written::Raw(vec![1, 2, 3])];
     with_event(fields, &payload(&values), |event| {
         let shown: Vec<String> = event.fields().map(|field| format!("{:?}", field.value)).collect();
@@ -408,9 +408,8 @@ fn a_payload_that_ends_inside_a_field_keeps_the_fields_before_it() {
 
 #[test]
 fn a_shorter_payload_gives_absent_fields_and_a_longer_one_raw_bytes() {
-    let fields = || {
-        named([FieldType::Int32, FieldType::String, FieldType::Array(Box::new(FieldType::Byte))])
-    };
+    let fields =
+        || named([FieldType::Int32, FieldType::Text, FieldType::Array(Box::new(FieldType::Byte))]);
     with_event(fields(), &[1, 0, 0, 0], |event| {
         let shown: Vec<String> = event.fields().map(|field| format!("{:?}", field.value)).collect();
         assert_eq!(shown, ["Ok(I32(1))", "Ok(Absent)", "Ok(Absent)"]);
@@ -431,7 +430,7 @@ fn a_shorter_payload_gives_absent_fields_and_a_longer_one_raw_bytes() {
 
 #[test]
 fn an_unterminated_text_is_taken_to_the_payloads_end_and_marked() {
-    let fields = || named([FieldType::String, FieldType::Int32]);
+    let fields = || named([FieldType::Text, FieldType::Int32]);
     for (bytes, expected) in [(&b"a\0b\0"[..], "ab"), (b"a\0b", "a"), (b"a", "")] {
         with_event(fields(), bytes, |event| {
             let text = event.field("a").and_then(|value| value.as_utf16()).unwrap();

@@ -103,11 +103,9 @@ fn payloads_without_texts_allocate_nothing() {
 
 #[test]
 fn payloads_with_borrowed_texts_allocate_nothing() {
-    let texts = FieldType::Object(vec![
-        Field::new("k", FieldType::String),
-        Field::new("v", FieldType::String),
-    ]);
-    let fields = vec![Field::new("s", FieldType::String), Field::new("a", texts.array())];
+    let texts =
+        FieldType::Object(vec![Field::new("k", FieldType::Text), Field::new("v", FieldType::Text)]);
+    let fields = vec![Field::new("s", FieldType::Text), Field::new("a", texts.array())];
     let pair = |key: &str, value: &str| {
         Written::Object(vec![Written::Text(key.into()), Written::Text(value.into())])
     };

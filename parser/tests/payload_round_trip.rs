@@ -307,7 +307,7 @@ fn booleans_of_one_byte_are_read_within_the_nameless_object() {
 
 #[test]
 fn booleans_of_one_byte_are_read_within_an_object_at_the_payloads_end() {
-    let (boolean, text) = (FieldType::Boolean32, FieldType::String);
+    let (boolean, text) = (FieldType::Boolean32, FieldType::Text);
     let members = [("t", text), ("a", boolean.clone()), ("b", boolean), ("n", FieldType::Int16)];
     let fields = [("first", FieldType::Byte), ("o", object(&members))];
     let booleans = [Written::Boolean8(true), Written::Boolean8(false), Written::I16(-2)];
@@ -324,9 +324,9 @@ fn a_reading_that_cuts_a_text_off_is_not_taken() {
     // Read as four bytes, the boolean takes the whole payload. Read as one byte, a text without an
     // end follows.
     let fields = [
-        ("o", object(&[("s", FieldType::String)])),
+        ("o", object(&[("s", FieldType::Text)])),
         ("b", FieldType::Boolean32),
-        ("t", FieldType::String),
+        ("t", FieldType::Text),
     ];
     let values = [
         Written::Object(vec![Written::Text("x".into())]),
@@ -356,7 +356,7 @@ fn booleans_of_four_bytes_are_read_before_surplus_bytes() {
 
 #[test]
 fn a_decimal_of_eight_bytes_is_a_double() {
-    let fields = [("a", FieldType::Decimal), ("s", FieldType::String)];
+    let fields = [("a", FieldType::Decimal), ("s", FieldType::Text)];
     let values = [Written::F64(1.5), Written::Text("x".into())];
     for version in Version::ALL {
         assert_eq!(read(version, &fields, &values), shown(&[("a", "1.5"), ("s", "x")]));
@@ -409,7 +409,7 @@ fn every_text_of_any_script_comes_out_as_it_went_in() {
     let texts = ["", "日本語 🚀", "naïve", "κόσμε", "\u{1}", "ﷺ", "a\u{10ffff}b"];
     for text in texts {
         let fields =
-            [("t", FieldType::String), ("n", FieldType::Int32), ("a", FieldType::Char.array())];
+            [("t", FieldType::Text), ("n", FieldType::Int32), ("a", FieldType::Char.array())];
         let values = [Written::Text(text.into()), Written::I32(1), Written::utf16_array(text)];
         assert_eq!(
             read(Version::V5, &fields, &values),

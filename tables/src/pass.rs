@@ -2,7 +2,7 @@
 
 use crate::column::Table;
 use crate::deferred::ResolvedStacks;
-use crate::options::TableOptions;
+use crate::options::{Sheets, TableOptions};
 use crate::rows::code;
 use crate::rows::events::EventRows;
 use crate::rows::exceptions::add_exception;
@@ -13,6 +13,7 @@ use crate::schema::{
     METHODS, SAMPLES, STACKS, THREAD_TIMES, THREADS,
 };
 use crate::sheet::Sheet;
+use crate::spill::MakeSpill;
 use crate::wide::Wide;
 use nettrace_analysis::report::{Counters, Gc, Jit, Logs, Moment, Report, ReportInput, ReportPass};
 use nettrace_analysis::unstable::{ReportSet, Resolving};
@@ -62,42 +63,45 @@ pub struct TableRows {
 }
 
 impl TablePass {
-    /// Makes a pass that fills the tables of the trace with this id.
+    /// Makes a pass that fills the tables of the trace with this id. `make_spill` makes the temporary
+    /// files that hold large tables until the trace ends.
     ///
     /// # Errors
     /// If a schema cannot be made.
-    pub fn new(input_id: i64, options: &TableOptions) -> io::Result<TablePass> {
-        let (patterns, make_spill) = options.wide_events();
-        let shared = shared_of(options)?;
+    pub fn new(
+        input_id: i64,
+        options: &TableOptions,
+        make_spill: MakeSpill,
+    ) -> io::Result<TablePass> {
+        let sheets = Sheets::new(options, make_spill.clone());
+        let shared = shared_of(&sheets)?;
         let (wants_samples, wants_marks) = (shared.wants_samples(), shared.wants_marks());
         let shared = SharedTables::new(shared, input_id);
         let observers = Observers {
             prefix: RowPrefix { input_id, start: None, has_start: false },
             wants_samples: wants_samples || wants_marks,
-            events: options
-                .sheet(&EVENTS)?
-                .map(|sheet| EventRows::new(sheet, options.has_payload())),
-            wide: (!patterns.is_empty()).then(|| Wide::new(patterns.to_vec(), make_spill.clone())),
-            exceptions: options.sheet(&EXCEPTIONS)?,
-            allocations: options.sheet(&ALLOCATIONS)?,
-            gcs: options.sheet(&GCS)?.map(|sheet| (Gc::default(), sheet)),
-            jit: options.sheet(&JIT)?.map(|sheet| (Jit::default(), sheet)),
-            counters: options.sheet(&COUNTERS)?.map(|sheet| (Counters::default(), sheet)),
-            logs: options.sheet(&LOGS)?.map(|sheet| (Logs::default(), sheet)),
+            events: sheets.sheet(&EVENTS)?.map(|sheet| EventRows::new(sheet, options.has_payload)),
+            wide: (!options.wide.is_empty()).then(|| Wide::new(options.wide.clone(), make_spill)),
+            exceptions: sheets.sheet(&EXCEPTIONS)?,
+            allocations: sheets.sheet(&ALLOCATIONS)?,
+            gcs: sheets.sheet(&GCS)?.map(|sheet| (Gc::default(), sheet)),
+            jit: sheets.sheet(&JIT)?.map(|sheet| (Jit::default(), sheet)),
+            counters: sheets.sheet(&COUNTERS)?.map(|sheet| (Counters::default(), sheet)),
+            logs: sheets.sheet(&LOGS)?.map(|sheet| (Logs::default(), sheet)),
             messages: 0,
-            threads: options.sheet(&THREADS)?,
-            times: options.times_of_threads().cloned().zip(options.sheet(&THREAD_TIMES)?),
-            stacks: options.sheet(&STACKS)?,
-            frames: options.sheet(&FRAMES)?,
-            methods: options.sheet(&METHODS)?,
+            threads: sheets.sheet(&THREADS)?,
+            times: options.thread_times.clone().zip(sheets.sheet(&THREAD_TIMES)?),
+            stacks: sheets.sheet(&STACKS)?,
+            frames: sheets.sheet(&FRAMES)?,
+            methods: sheets.sheet(&METHODS)?,
             shared: shared.clone(),
         };
         let mut analysis = AnalysisOptions::default();
         // Each sample is a row, so that sums by stack are not needed, unless readings divide them.
-        let times = options.times_of_threads().filter(|_| wants_samples);
+        let times = options.thread_times.as_ref().filter(|_| wants_samples);
         analysis.skips_profile = times.is_none();
         analysis.thread_times = times.cloned();
-        analysis.cut_stacks = options.how_cut_stacks();
+        analysis.cut_stacks = options.cut_stacks;
         analysis.kinds = vec![
             Kind::Cpu,
             Kind::OffCpu,

@@ -1,16 +1,17 @@
 //! Compares the content of tables with that of reports.
 
 use crate::memory_files::{
-    MemoryFiles, files_of, files_with, flag, real, rows_of, spill, sum, text, whole,
+    MemoryFiles, files_of, files_with, flag, of_tables, real, rows_of, spill, sum, text, whole,
 };
+use nettrace_analysis::report::TopNOptions;
 use nettrace_analysis::report::{
     Alloc, AllocEvent, Contention, Counters, Exceptions, Gc, Jit, Logs, Report, ReportPass,
 };
-use nettrace_analysis::{AnalysisOptions, ThreadState, TopNOptions};
+use nettrace_analysis::{AnalysisOptions, ThreadState};
 use nettrace_export::{EventForm, EventPattern, EventWriter, WriteOptions};
 use nettrace_parser::Reader;
 use nettrace_tables::schema::EVENTS;
-use nettrace_tables::{Table, TableOptions, TablePass};
+use nettrace_tables::{Table, TablePass};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{
     EventType, Field as SynthField, FieldType, Session, SessionEvent, SessionThread, Step, Value,
@@ -136,7 +137,7 @@ fn a_table_alone_has_the_bytes_that_it_has_among_all() {
         let of_code = ["stacks", "frames", "methods"];
         for (table, file) in all.iter().filter(|(table, _)| !of_code.contains(&table.as_str())) {
             let table = Table::by_name(table).unwrap();
-            let alone = files_with(&bytes, &TableOptions::new(&[table], spill()));
+            let alone = files_with(&bytes, &of_tables(&[table]), spill());
             assert!(alone.len() == 1 && &alone[table.name] == file, "{name}: {}", table.name);
         }
     }
@@ -211,8 +212,8 @@ fn events_and_their_payloads_are_those_of_ndjson() {
     for name in ["net10-linux-x64/metrics.nettrace", "one-collect-v6/cpu.nettrace"] {
         let trace = corpus::trace(name);
         let bytes = trace.bytes();
-        let options = TableOptions::new(&[&EVENTS], spill());
-        let rows = rows_of(&files_with(&bytes, &options), "events");
+        let options = of_tables(&[&EVENTS]);
+        let rows = rows_of(&files_with(&bytes, &options, spill()), "events");
         let (mut writer, mut lines) =
             (EventWriter::new(EventForm::Ndjson, WriteOptions::default()), Vec::new());
         let mut events = Reader::from_slice(&bytes).time_ordered();
@@ -263,8 +264,9 @@ fn many_layouts(count: u32) -> Vec<u8> {
 fn events_whose_layouts_get_no_file_are_counted() {
     for (count, left_out) in [(256, 0), (300, 44)] {
         let bytes = many_layouts(count);
-        let options = TableOptions::new(&[], spill()).wide(vec![EventPattern::new("*/*")]);
-        let mut pass = TablePass::new(1, &options).unwrap();
+        let mut options = of_tables(&[]);
+        options.wide = vec![EventPattern::new("*/*")];
+        let mut pass = TablePass::new(1, &options, spill()).unwrap();
         let mut events = Reader::from_slice(&bytes).time_ordered();
         events.for_each(|event| pass.event(&event)).unwrap();
         let mut files = MemoryFiles::default();

@@ -1,7 +1,7 @@
 //! Tests of traces that have more rows than a row group. Their tables wait in temporary files until
 //! the trace ends, because ids of stacks are known only then.
 
-use crate::memory_files::{MemoryFiles, rows_of, text, whole};
+use crate::memory_files::{MemoryFiles, of_tables, rows_of, text, whole};
 use nettrace_parser::Reader;
 use nettrace_tables::{MakeSpill, Table, TableOptions, TablePass, TableRows};
 use nettrace_testdata::synth::{
@@ -43,8 +43,12 @@ fn tables(names: &[&str]) -> Vec<&'static Table> {
 }
 
 /// Returns the file of each table, and the numbers of rows.
-fn read(bytes: &[u8], options: &TableOptions) -> (BTreeMap<String, Vec<u8>>, TableRows) {
-    let mut pass = TablePass::new(7, options).unwrap();
+fn read(
+    bytes: &[u8],
+    options: &TableOptions,
+    spill: MakeSpill,
+) -> (BTreeMap<String, Vec<u8>>, TableRows) {
+    let mut pass = TablePass::new(7, options, spill).unwrap();
     let outcome = pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap();
     assert!(outcome.is_complete);
     let mut files = MemoryFiles::default();
@@ -160,7 +164,9 @@ fn a_trace_of_more_rows_than_a_row_group_has_is_written_whole_through_a_temporar
     let bytes = samples(count);
     let (spill, made) = counting_spill();
     let wanted = tables(&["events", "samples", "stacks", "frames"]);
-    let (files, written) = read(&bytes, &TableOptions::new(&wanted, spill).payload(false));
+    let mut options = of_tables(&wanted);
+    options.has_payload = false;
+    let (files, written) = read(&bytes, &options, spill);
     let rows: BTreeMap<&str, u64> =
         written.tables.iter().map(|(name, rows)| (name.as_str(), *rows)).collect();
     assert_eq!((rows["events"], rows["samples"]), (count + METHODS, count));
@@ -239,14 +245,14 @@ fn noise(number: u64) -> String {
 #[test]
 fn pages_of_large_texts_wait_in_the_temporary_file_and_come_back_in_their_order() {
     let count = 40_000;
-    let message = EventType::new("Demo", 1, "Message").with_field("text", FieldType::String);
+    let message = EventType::new("Demo", 1, "Message").with_field("text", FieldType::Text);
     let mut writer = writer(vec![message]);
     for at in 0..count {
         writer.step(event(0, at % THREADS, &[], vec![Value::Text(noise(at))])).unwrap();
     }
     let bytes = writer.finish().unwrap().out;
     let (spill, made) = counting_spill();
-    let (files, _) = read(&bytes, &TableOptions::new(&tables(&["events"]), spill));
+    let (files, _) = read(&bytes, &of_tables(&tables(&["events"])), spill);
     assert_eq!(made.load(Ordering::Relaxed), 1);
     let file = open(&files, "events");
     assert_eq!(rows_of_groups(&file), [40_000]);

@@ -2,7 +2,7 @@
 
 use nettrace_parser::Reader;
 use nettrace_tables::schema::TABLES;
-use nettrace_tables::{Destination, Table, TableOptions, TablePass};
+use nettrace_tables::{Destination, MakeSpill, Table, TableOptions, TablePass};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ impl Destination for MemoryFiles {
     }
 }
 
-pub(crate) fn spill() -> nettrace_tables::MakeSpill {
+pub(crate) fn spill() -> MakeSpill {
     Arc::new(|| Err(io::Error::other("these traces are small")))
 }
 
@@ -46,11 +46,22 @@ pub(crate) fn spill() -> nettrace_tables::MakeSpill {
 /// it is large and has its own test.
 pub(crate) fn files_of(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let tables: Vec<&Table> = TABLES.iter().filter(|table| table.name != "events").collect();
-    files_with(bytes, &TableOptions::new(&tables, spill()))
+    files_with(bytes, &of_tables(&tables), spill())
 }
 
-pub(crate) fn files_with(bytes: &[u8], options: &TableOptions) -> BTreeMap<String, Vec<u8>> {
-    let mut pass = TablePass::new(7, options).unwrap();
+/// Returns the options for these tables.
+pub(crate) fn of_tables(tables: &[&'static Table]) -> TableOptions {
+    let mut options = TableOptions::default();
+    options.tables = tables.to_vec();
+    options
+}
+
+pub(crate) fn files_with(
+    bytes: &[u8],
+    options: &TableOptions,
+    make_spill: MakeSpill,
+) -> BTreeMap<String, Vec<u8>> {
+    let mut pass = TablePass::new(7, options, make_spill).unwrap();
     let _outcome = pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap();
     let mut files = MemoryFiles::default();
     let written = pass.finish(&mut files).unwrap();

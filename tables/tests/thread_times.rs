@@ -1,9 +1,9 @@
 //! Samples of recordings that have the times of their threads.
 
-use crate::memory_files::{files_with, flag, rows_of, spill, sum, whole};
-use nettrace_analysis::{Analysis, AnalysisOptions, ThreadState, ThreadTimes, TopNOptions};
+use crate::memory_files::{files_with, flag, of_tables, rows_of, spill, sum, whole};
+use nettrace_analysis::report::TopNOptions;
+use nettrace_analysis::{Analysis, AnalysisOptions, ThreadState, ThreadTimes};
 use nettrace_parser::Reader;
-use nettrace_tables::TableOptions;
 use nettrace_tables::schema::SAMPLES;
 use nettrace_testdata::Readings;
 use nettrace_testdata::synth::{
@@ -53,8 +53,9 @@ fn samples_with_what_they_ran_and_other_rows_add_up_to_the_processor_time() {
     let top = finished.report(TopNOptions::default());
     let time = top.processor_time.unwrap();
 
-    let options = TableOptions::new(&[&SAMPLES], spill()).thread_times(Some(times));
-    let rows = rows_of(&files_with(&bytes, &options), "samples");
+    let mut options = of_tables(&[&SAMPLES]);
+    options.thread_times = Some(times.into());
+    let rows = rows_of(&files_with(&bytes, &options, spill()), "samples");
     let ran = sum(&rows, "ran_ns");
     assert_eq!(ran + time.unsampled_ns, top.total_ns);
     assert_eq!(Some(ran + time.unsampled_ns + time.recording_ns), time.process_ns);
@@ -71,8 +72,8 @@ fn samples_with_what_they_ran_and_other_rows_add_up_to_the_processor_time() {
 #[test]
 fn without_readings_nothing_says_what_samples_ran() {
     let (bytes, _) = recorded();
-    let options = TableOptions::new(&[&SAMPLES], spill());
-    let rows = rows_of(&files_with(&bytes, &options), "samples");
+    let options = of_tables(&[&SAMPLES]);
+    let rows = rows_of(&files_with(&bytes, &options, spill()), "samples");
     assert_eq!(rows.len(), 1998);
     let is_null =
         |row: &_| whole(row, "ran_ns").is_none() && flag(row, "is_ran_estimated").is_none();

@@ -25,7 +25,7 @@ impl Readings {
             names.iter().fold(event, |event, name| event.with_field(name, FieldType::UInt64))
         };
         let of_type = |id, name| EventType::new("Nettrace-Clock", id, name);
-        let named = of_type(2, "Thread/Name").with_field("Name", FieldType::String);
+        let named = of_type(2, "Thread/Name").with_field("Name", FieldType::Text);
         let total = ["RoundTicks", "UserNS", "SystemNS", "MajorFaults", "ResidentBytes"];
         session.types = vec![
             fields(of_type(1, "Thread/Time"), &["RanNS", "ReadyNS", "Slices", "MajorFaults"]),

@@ -6,7 +6,7 @@ use crate::synth::{EventType, Field, FieldType, Session, SessionThread, Step, Va
 /// Returns a trace with the metrics of ASP.NET Core, published every five seconds, for 600 requests
 /// to `/buy`. The slowest percent of the requests takes 750 ms.
 pub fn requests() -> Vec<u8> {
-    let text = |name: &str| Field::new(name, FieldType::String);
+    let text = |name: &str| Field::new(name, FieldType::Text);
     let event_type = |event_id, name: &str, fields: Vec<Field>| EventType {
         provider: "System.Diagnostics.Metrics".into(),
         event_id,

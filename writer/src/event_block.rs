@@ -89,6 +89,7 @@ impl EventBlock {
     }
 
     /// Sets the layout of the blobs.
+    #[must_use]
     pub fn with_layout(mut self, layout: BlobLayout) -> Self {
         self.layout = layout;
         self

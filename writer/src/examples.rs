@@ -23,7 +23,7 @@ pub fn tiny_v4() -> Stream {
         name: "Hi".into(),
         keywords: 1,
         level: 4,
-        fields: vec![Field::new("n", FieldType::Int32), Field::new("s", FieldType::String)],
+        fields: vec![Field::new("n", FieldType::Int32), Field::new("s", FieldType::Text)],
         ..Definition::default()
     };
     let go = Definition {

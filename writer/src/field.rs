@@ -64,7 +64,7 @@ pub enum FieldType {
     /// Type code 17: the 16 bytes of a guid.
     Guid,
     /// Type code 18: UTF-16 with a zero unit at its end.
-    String,
+    Text,
     /// Type code 19: an array, which has a u16 count of elements, then the elements.
     Array(Box<FieldType>),
     /// Type code 20 (V6): a signed integer, stored as a zigzag number with 7 bits in each byte.
@@ -142,7 +142,7 @@ impl FieldType {
             FieldType::Decimal => 15,
             FieldType::DateTime => 16,
             FieldType::Guid => 17,
-            FieldType::String => 18,
+            FieldType::Text => 18,
             FieldType::Array(_) => 19,
             FieldType::VarInt => 20,
             FieldType::VarUInt => 21,
@@ -181,9 +181,7 @@ impl FieldType {
                 fields.iter().all(|field| field.field_type.is_fixed_size())
             }
             FieldType::FixedLengthArray(element, _) => element.is_fixed_size(),
-            FieldType::String | FieldType::Array(_) | FieldType::VarInt | FieldType::VarUInt => {
-                false
-            }
+            FieldType::Text | FieldType::Array(_) | FieldType::VarInt | FieldType::VarUInt => false,
             FieldType::Code(_) | FieldType::Raw(_) => false,
             _ => true,
         }

@@ -120,7 +120,7 @@ pub fn field_types(version: Version) -> impl Strategy<Value = FieldType> {
     use FieldType::*;
     let mut leaves = vec![
         Boolean32, Char, SByte, Byte, Int16, UInt16, Int32, UInt32, Int64, UInt64, Single, Double,
-        Decimal, DateTime, Guid, String,
+        Decimal, DateTime, Guid, Text,
     ];
     if version == Version::V6 {
         leaves.extend([VarInt, VarUInt, Utf8CodeUnit, Boolean8]);

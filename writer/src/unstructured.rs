@@ -143,7 +143,7 @@ fn field_type(version: Version, depth: u32, u: &mut Unstructured<'_>) -> Result<
         Decimal,
         DateTime,
         Guid,
-        String,
+        Text,
         VarInt,
         VarUInt,
         Utf8CodeUnit,
@@ -224,7 +224,7 @@ impl Value {
             // Largest: a date in the year 10,000.
             FieldType::DateTime => Value::FileTime(u.int_in_range(0..=2_650_467_743_999_999_999)?),
             FieldType::Guid => Value::Guid(u.arbitrary()?),
-            FieldType::String => Value::Text(text(u)?),
+            FieldType::Text => Value::Text(text(u)?),
             FieldType::VarInt => Value::VarInt(u.arbitrary()?),
             FieldType::VarUInt => Value::VarUInt(u.arbitrary()?),
             FieldType::Code(_) | FieldType::Raw(_) => Value::Raw(Vec::new()),

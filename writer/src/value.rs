@@ -224,7 +224,7 @@ impl Value {
             FieldType::Guid => {
                 Value::Guid((u128::from(bits) << 64 | u128::from(!bits)).to_le_bytes())
             }
-            FieldType::String => Value::Text(["", "a", "häh", "語 𝄞"][few].to_owned()),
+            FieldType::Text => Value::Text(["", "a", "häh", "語 𝄞"][few].to_owned()),
             FieldType::Array(element) => Value::Array(elements(element, few)),
             FieldType::FixedLengthArray(element, count) => {
                 Value::FixedLengthArray(elements(element, usize::from(*count)))
@@ -334,8 +334,7 @@ mod tests {
 
     #[test]
     fn samples_depend_on_the_seed_alone() {
-        let fields =
-            [Field::new("a", FieldType::UInt64), Field::new("b", FieldType::String.array())];
+        let fields = [Field::new("a", FieldType::UInt64), Field::new("b", FieldType::Text.array())];
         assert_eq!(Value::samples(&fields, 7), Value::samples(&fields, 7));
         assert_ne!(Value::samples(&fields, 7), Value::samples(&fields, 8));
     }

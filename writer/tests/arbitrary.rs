@@ -37,7 +37,7 @@ fn agrees(fields: &[nettrace_writer::Field], values: &[Value]) -> bool {
                     .iter()
                     .all(|value| agrees(std::slice::from_ref(&field), std::slice::from_ref(value)))
             }
-            (T::String, Value::Text(text)) => !text.contains('\0'),
+            (T::Text, Value::Text(text)) => !text.contains('\0'),
             (field_type, value) => {
                 std::mem::discriminant(value)
                     == std::mem::discriminant(&Value::sample(field_type, 1))

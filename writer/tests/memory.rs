@@ -55,7 +55,7 @@ fn written(version: Version, rounds: u32, payload_bytes: usize, out: impl Write)
     let mut writer = SessionWriter::new(settings, out).unwrap();
     let types: Vec<usize> = (0..3)
         .map(|id| {
-            writer.add_type(EventType::new("Demo", id, "Hi").with_field("bytes", FieldType::String))
+            writer.add_type(EventType::new("Demo", id, "Hi").with_field("bytes", FieldType::Text))
         })
         .collect();
     let threads: Vec<usize> =

@@ -22,7 +22,8 @@ use std::sync::Arc;
 /// One pass over a trace.
 ///
 /// ```
-/// use nettrace_analysis::{Analysis, AnalysisOptions, TopNOptions};
+/// use nettrace_analysis::report::TopNOptions;
+/// use nettrace_analysis::{Analysis, AnalysisOptions};
 /// use nettrace_parser::Reader;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut analysis = Analysis::new(AnalysisOptions::default());

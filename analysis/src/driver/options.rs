@@ -13,7 +13,7 @@ use std::sync::Arc;
 ///
 /// let mut options = AnalysisOptions::default();
 /// options.kinds = vec![Kind::Cpu, Kind::Exceptions];
-/// options.folding.is_recursion = true;
+/// options.folding.merges_recursion = true;
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]

@@ -15,6 +15,7 @@ use crate::report::{
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
 
 /// Maximum number of points of a series in a snapshot.
 const MAX_RECENT: usize = 120;
@@ -38,7 +39,6 @@ const METRICS: &str = "System.Diagnostics.Metrics\\";
 ///
 /// Memory is bounded by the number of series ([`LiveCounters::most_series`]), each with its newest
 /// 120 points. If there are more series, stopped ones make room.
-#[derive(Debug)]
 #[non_exhaustive]
 pub struct LiveCounters {
     values: CounterValues,
@@ -63,6 +63,17 @@ pub struct LiveCounters {
     pub values_left_out: u64,
     notices: BTreeSet<MetricsNotice>,
     new_notices: Vec<MetricsNotice>,
+}
+
+/// Writes how much the view holds, and nothing of what it has seen.
+impl fmt::Debug for LiveCounters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveCounters")
+            .field("series", &self.series.len())
+            .field("most_series", &self.most_series)
+            .field("values_left_out", &self.values_left_out)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Names of our own session in events: all sessions of a process see the values for each.

@@ -9,6 +9,7 @@ use nettrace_export::{EventType, EventTypes};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
 use std::collections::BTreeSet;
+use std::fmt;
 
 /// Maximum number of event types, of counters and of instruments.
 const MAX_ROWS: usize = 10_000;
@@ -19,7 +20,7 @@ const SECOND: f64 = 1e9;
 
 /// Lists the events, counters and instruments of a session. A session with the provider `*`
 /// receives everything that the process emits.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Discovery {
     types: EventTypes,
     /// Sums of each event type, by the type's number.
@@ -27,6 +28,18 @@ pub struct Discovery {
     counters: BTreeSet<DiscoveredCounter>,
     instruments: BTreeSet<DiscoveredInstrument>,
     left_out: u64,
+}
+
+/// Writes how much the view holds, and nothing of what it has seen.
+impl fmt::Debug for Discovery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Discovery")
+            .field("types", &self.counts.len())
+            .field("counters", &self.counters.len())
+            .field("instruments", &self.instruments.len())
+            .field("left_out", &self.left_out)
+            .finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default)]

@@ -97,7 +97,7 @@ pub struct Live<R> {
     latest_ns: i64,
     latest_at: Option<Instant>,
     /// Number of events that the view is about.
-    pub events: u64,
+    pub event_count: u64,
 }
 
 impl<R: LiveReport> Live<R> {
@@ -105,7 +105,15 @@ impl<R: LiveReport> Live<R> {
     pub fn new(report: R) -> Live<R> {
         let model = Model::default();
         let edge_types = EdgeTypes::default();
-        Live { report, model, edge_types, clock: None, latest_ns: 0, latest_at: None, events: 0 }
+        Live {
+            report,
+            model,
+            edge_types,
+            clock: None,
+            latest_ns: 0,
+            latest_at: None,
+            event_count: 0,
+        }
     }
 
     /// Processes the next event; events must come in time order.
@@ -124,7 +132,7 @@ impl<R: LiveReport> Live<R> {
         let edge_type = self.edge_types.look_up(event);
         let moment = Moment::new(thread, nanos, true, self.model.path_form(thread), edge_type);
         let is_its = self.report.event(event, &moment, &mut self.model);
-        self.events = self.events.saturating_add(u64::from(is_its));
+        self.event_count = self.event_count.saturating_add(u64::from(is_its));
     }
 
     /// Returns the time of a tick of the session's clock, in nanoseconds since the session's start;

@@ -20,6 +20,7 @@ use crate::report::{guessed_of, shared_frames};
 use nettrace_parser::view::{ContentionStart, KnownProvider, Sample, View};
 use nettrace_parser::{Clock, Event};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
 /// Maximum number of distinct stacks that are counted for each thread.
@@ -44,7 +45,7 @@ const MAX_STACKS: usize = 256;
 /// assert!(report.threads.is_empty());
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct ThreadStacks {
     model: Model,
     memory: MemoryMap,
@@ -64,6 +65,17 @@ pub struct ThreadStacks {
     is_counted: bool,
     /// Latest readings of the threads: time in ticks, and each thread by OS id.
     read: (u64, BTreeMap<u64, Elapsed>),
+}
+
+/// Writes how much the view holds, and nothing of what it has seen.
+impl fmt::Debug for ThreadStacks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadStacks")
+            .field("threads", &self.threads.len())
+            .field("rounds", &self.all_rounds)
+            .field("samples", &self.samples)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Samples of a thread.

@@ -39,7 +39,7 @@ pub struct Folding {
     pub is_recording: Option<bool>,
     /// Whether to show recursion only once: methods that call themselves, and cycles of up to eight
     /// methods.
-    pub is_recursion: bool,
+    pub merges_recursion: bool,
     /// Groups of frames that are shown under another name. The first group that matches a frame is
     /// used. Adjacent frames with the same name are merged.
     pub groups: Vec<FrameGroup>,
@@ -160,16 +160,16 @@ pub(super) struct Folder<'f> {
 impl<'f> Folder<'f> {
     /// Prepares the folding; returns `None` if nothing is to be folded.
     pub(super) fn new(options: &'f Folding) -> Option<Folder<'f>> {
-        let Folding { is_my_code, is_async, is_recording, is_recursion, groups, folds, .. } =
+        let Folding { is_my_code, is_async, is_recording, merges_recursion, groups, folds, .. } =
             options;
         let is_recording = is_recording.unwrap_or(false);
         let is_needed = *is_my_code
             || *is_async
             || is_recording
-            || *is_recursion
+            || *merges_recursion
             || !groups.is_empty()
             || !folds.is_empty();
-        let path = Path::new(*is_recursion);
+        let path = Path::new(*merges_recursion);
         is_needed.then(|| Folder {
             options,
             facts: Vec::new(),
@@ -364,7 +364,7 @@ pub(crate) fn shows_async(frame: &Frame) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{NameOptions, NameStyle};
+    use crate::model::names::{NameOptions, NameStyle};
 
     /// Folds a stack of (module, type, method), and returns its texts, outermost first.
     fn folded(options: &Folding, stack: &[(&str, &str, &str)]) -> Vec<String> {
@@ -460,7 +460,7 @@ mod tests {
 
     #[test]
     fn recursion_is_shown_once_and_no_method_is_lost() {
-        let options = Folding { is_recursion: true, ..Folding::default() };
+        let options = Folding { merges_recursion: true, ..Folding::default() };
         let of = |names: &[&'static str]| {
             let stack: Vec<_> = names.iter().map(|name| ("m", "T", *name)).collect();
             folded(&options, &stack).join(" ").replace("T.", "")

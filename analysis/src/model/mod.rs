@@ -17,12 +17,12 @@ mod call_nodes;
 mod code_file;
 mod coverage;
 mod cpu;
-mod cut_stacks;
+pub(crate) mod cut_stacks;
 mod demangle;
 mod endpoints;
-mod filter;
-mod folding;
-mod frame_names;
+pub(crate) mod filter;
+pub(crate) mod folding;
+pub(crate) mod frame_names;
 mod handle;
 mod il_maps;
 mod innermost;
@@ -37,37 +37,37 @@ mod methods;
 mod modules;
 mod moment;
 mod mono_names;
-mod names;
-mod names_so_far;
+pub(crate) mod names;
+pub(crate) mod names_so_far;
 mod native_images;
 mod new_names;
 mod overlaps;
 mod path_forms;
-mod pattern;
-mod pdb_file;
-mod perf_map;
+pub(crate) mod pattern;
+pub(crate) mod pdb_file;
+pub(crate) mod perf_map;
 mod presence;
-mod profile;
+pub(crate) mod profile;
 #[cfg(feature = "symbols")]
 mod program_database;
 mod public_call;
 mod ranges;
 mod recent_texts;
 mod recording;
-mod resolved;
+pub(crate) mod resolved;
 mod resolver;
 mod reuses;
 mod role;
-mod sample;
+pub(crate) mod sample;
 mod sampler;
 mod session_span;
 mod shown;
-mod source_line;
+pub(crate) mod source_line;
 mod spans;
 mod stack_of;
 mod stacks;
 #[cfg(feature = "symbols")]
-mod symbol_file;
+pub(crate) mod symbol_file;
 mod texts;
 mod thread_spans;
 pub(crate) mod thread_times;
@@ -79,7 +79,7 @@ mod universal;
 mod varints;
 mod wait_for;
 mod waits;
-mod weights;
+pub(crate) mod weights;
 mod when;
 
 use crate::hash::HashMap;
@@ -90,16 +90,15 @@ pub(crate) use call_nodes::{Call, CallNode, CallNodes};
 pub use code_file::CodeFile;
 pub use coverage::{Coverage, MissingNames, NamesAdvice, NamesRemedy};
 pub(crate) use cpu::{CpuWeights, Weighed, is_sample_gap};
-pub use cut_stacks::CutStacks;
+pub(crate) use cut_stacks::CutStacks;
 use cut_stacks::Repairs;
 pub use endpoints::ServedEndpoint;
 pub(crate) use endpoints::mark_handler;
-pub use filter::Filter;
+pub(crate) use filter::Filter;
+pub(crate) use folding::Folding;
 #[cfg(feature = "page")]
 pub(crate) use folding::shows_async;
-pub use folding::{Folding, FrameGroup};
 pub(crate) use folding::{is_framework, is_framework_module, is_framework_name};
-pub use frame_names::FrameNames;
 pub use handle::{FrameHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
 pub(crate) use innermost::{Innermost, InnermostCall};
 pub(crate) use inside::{MAX_METHOD_BYTES, is_inside};
@@ -110,42 +109,43 @@ pub(crate) use modules::{Module, short_name};
 pub use moment::Moment;
 pub(crate) use mono_names::name_of_mono;
 pub(crate) use names::RUNTIME_FRAMES;
-pub use names::{Frame, FrameCall, FrameKind, NameOptions, NameOrigin, NameStyle};
+pub(crate) use names::{Frame, FrameCall, FrameKind, NameOptions, NameOrigin};
 pub(crate) use names::{short, shorten};
-pub use names_so_far::NamesSoFar;
+pub(crate) use names_so_far::NamesSoFar;
 use native_images::NativeImages;
 pub(crate) use new_names::NewNames;
-pub use pattern::Pattern;
-pub use pdb_file::{PdbError, PdbFile, WantedPdb};
-pub use perf_map::perf_map;
+pub(crate) use pattern::Pattern;
+pub(crate) use pdb_file::PdbFile;
 pub(crate) use profile::DividedPart;
-pub use profile::{Profile, ProfileKey, Totals};
+pub(crate) use profile::Profile;
+pub use profile::{ProfileKey, Totals};
 pub(crate) use public_call::{is_behind_public_call, public_call};
 pub(crate) use recording::{is_for_recording, is_recording};
-pub use resolved::Resolved;
+pub(crate) use resolved::Resolved;
 pub(crate) use role::{Leaf, Role, WaitChain, is_calling, running_of, state_of};
-pub use sample::{CountedStates, Kind, Mode, Sample, SampleClock, ThreadState};
+pub(crate) use sample::{CountedStates, Kind, Mode, Sample, SampleClock, ThreadState};
 pub(crate) use sample::{Running, STILL_WAITING, WeightUnit};
 pub(crate) use sampler::{RunningCandidates, RuntimeVersion};
 pub(crate) use session_span::SessionSpan;
 pub use shown::TaskKind;
 pub(crate) use shown::{handler_text, method_frame, task_method, task_text, type_text};
-pub use source_line::SourceLine;
+pub(crate) use source_line::SourceLine;
 pub use spans::{
     Argument, Category, CounterMark, Ends, Flow, Instant, MarkText, Span, SpanScope, TimelineMark,
 };
 pub(crate) use spans::{Arguments, MarkChoice, Spans};
 use stacks::Stacks;
 #[cfg(feature = "symbols")]
-pub use symbol_file::{SymbolFile, SymbolFileError};
+pub(crate) use symbol_file::SymbolFile;
 pub(crate) use texts::Texts;
 pub(crate) use thread_spans::UNKNOWN_ENDPOINT;
 pub use thread_spans::{EndpointSpans, ThreadSpan, ThreadSpans};
+pub(crate) use thread_times::ThreadTimes;
 pub(crate) use thread_times::{DividedInterval, SampleClass, Unsampled, class_of, scaled};
 pub(crate) use thread_times::{GatheredSamples, RowPlace, counter_marks, measure};
 pub use thread_times::{
     GroupLimits, MachineTotal, PartKind, ProcessTotal, RecordingEnd, SampleDivider, SampleTimes,
-    ThreadInterval, ThreadReading, ThreadTimes, TimePart, TimedThread,
+    ThreadInterval, ThreadReading, TimePart, TimedThread,
 };
 pub use threads::Thread;
 use threads::ThreadTable;
@@ -153,7 +153,7 @@ pub(crate) use timeline::{Piece, Timeline, TimelineRun};
 pub(crate) use track::{TimedSample, Track};
 pub(crate) use type_name::split_outside;
 pub use wait_for::WaitFor;
-pub use weights::EventSelector;
+pub(crate) use weights::EventSelector;
 pub(crate) use weights::{rounded, stands_for};
 pub(crate) use when::{Cells, When};
 
@@ -166,10 +166,11 @@ use nettrace_parser::view::{self, Tier, View};
 use nettrace_parser::{Event, Guid, Trace, Utf16};
 use ranges::Ranges;
 pub(crate) use recent_texts::RecentTexts;
+use std::fmt;
 use universal::{Mapping, Mappings};
 
 /// The processes, threads, code and stacks of a trace. See the [module](self).
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Model {
     session: Option<Trace>,
     /// Start of the session, in nanoseconds since 1970, as [`start_unix_ns`] returns it.
@@ -199,6 +200,13 @@ pub struct Model {
     processors: Option<u32>,
     /// Number and times of those events that pass the filter, if the driver counts them.
     selected: SessionSpan,
+}
+
+/// Writes how many processes there are, and nothing of what they did.
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Model").field("processes", &self.processes.len()).finish_non_exhaustive()
+    }
 }
 
 /// A process that the trace reports.

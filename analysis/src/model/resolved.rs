@@ -166,7 +166,7 @@ impl<'m> Resolved<'m> {
             names: options,
             coverage,
             lines: resolver.lines.map(LineFinder::into_coverage),
-            joins_recursion: folding.is_recursion,
+            joins_recursion: folding.merges_recursion,
             my_code: folding.my_code.clone(),
         };
         resolved.fold_small(profile, folding.least_percent);

@@ -25,7 +25,7 @@ const MAX_NAMES_PER_FILE: usize = 4;
 pub enum SymbolFileError {
     /// The file is neither an ELF file nor a program database (PDB), or is truncated or
     /// inconsistent.
-    Unreadable(String),
+    Unreadable(UnreadableSymbols),
     /// The names of the symbols take more memory than a file of this size needs.
     Bloated,
     /// The process used another build of the file.
@@ -40,7 +40,7 @@ pub enum SymbolFileError {
 impl fmt::Display for SymbolFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SymbolFileError::Unreadable(cause) => write!(f, "no readable ELF or PDB file: {cause}"),
+            SymbolFileError::Unreadable(_) => f.write_str("no readable ELF or PDB file"),
             SymbolFileError::Bloated => {
                 f.write_str("its symbol names are far longer than the file itself")
             }
@@ -51,7 +51,39 @@ impl fmt::Display for SymbolFileError {
     }
 }
 
-impl std::error::Error for SymbolFileError {}
+impl std::error::Error for SymbolFileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            SymbolFileError::Unreadable(cause) => Some(cause),
+            SymbolFileError::Bloated | SymbolFileError::OtherBuild { .. } => None,
+        }
+    }
+}
+
+/// Reason why a file of symbols cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadableSymbols(UnreadableReason);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum UnreadableReason {
+    /// The reader of object files refuses the file.
+    Object(object::Error),
+    /// A PDB is truncated, or has no symbols.
+    Pdb,
+    OtherFormat,
+}
+
+impl fmt::Display for UnreadableSymbols {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            UnreadableReason::Object(error) => error.fmt(f),
+            UnreadableReason::Pdb => f.write_str("a PDB that is truncated or has no symbols"),
+            UnreadableReason::OtherFormat => f.write_str("another format"),
+        }
+    }
+}
+
+impl std::error::Error for UnreadableSymbols {}
 
 /// Functions of a program or library, found by position.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -94,16 +126,17 @@ impl SymbolFile {
     /// # Errors
     /// [`SymbolFileError::Unreadable`] or [`SymbolFileError::Bloated`].
     pub fn parse(bytes: &[u8]) -> Result<SymbolFile, SymbolFileError> {
-        let unreadable = |cause: &dyn fmt::Display| SymbolFileError::Unreadable(cause.to_string());
+        let unreadable = |reason| SymbolFileError::Unreadable(UnreadableSymbols(reason));
         let most = bytes.len().saturating_mul(MAX_NAMES_PER_FILE);
         if ProgramDatabase::is_one(bytes) {
-            let database = ProgramDatabase::parse(bytes)
-                .ok_or_else(|| unreadable(&"a PDB that is truncated or has no symbols"))?;
+            let database =
+                ProgramDatabase::parse(bytes).ok_or_else(|| unreadable(UnreadableReason::Pdb))?;
             return SymbolFile::of_database(&database, most);
         }
-        let elf = object::File::parse(bytes).map_err(|error| unreadable(&error))?;
+        let elf = object::File::parse(bytes)
+            .map_err(|error| unreadable(UnreadableReason::Object(error)))?;
         if elf.format() != BinaryFormat::Elf {
-            return Err(unreadable(&"another format"));
+            return Err(unreadable(UnreadableReason::OtherFormat));
         }
         let mut file = SymbolFile {
             segments: elf

@@ -17,7 +17,8 @@ use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
 ///
 /// ```
 /// use nettrace_analysis::report::{Exceptions, Gc, ReportPass};
-/// use nettrace_analysis::{AnalysisError, TopNOptions};
+/// use nettrace_analysis::report::TopNOptions;
+/// use nettrace_analysis::AnalysisError;
 /// use nettrace_parser::Reader;
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut pass = ReportPass::new((Gc::default(), Exceptions::default(), TopNOptions::default()));

@@ -80,13 +80,13 @@ impl Mixed {
     }
 
     fn fields(kind: u32) -> Vec<FieldType> {
-        use FieldType::{Double, Int32, Int64, String, UInt16, UInt32};
+        use FieldType::{Double, Int32, Int64, Text, UInt16, UInt32};
         match kind % 8 {
             0 => vec![Int32, Int32],
             1 => vec![Int64],
             2 => vec![Int32, Int64],
             3 => vec![Int64, Int64],
-            4 => vec![Int32, String],
+            4 => vec![Int32, Text],
             5 => vec![Int32, UInt32, Int64],
             6 => vec![Double, Int32],
             _ => vec![UInt16, Int64, UInt32],
@@ -103,7 +103,7 @@ impl Mixed {
                     payload.extend((bits as u32 >> 8).to_le_bytes())
                 }
                 FieldType::Double => payload.extend(((bits % 100_000) as f64 / 16.0).to_le_bytes()),
-                FieldType::String => {
+                FieldType::Text => {
                     for letter in 0..2 + bits % 5 {
                         let unit = b'a' as u16 + (bits >> (8 * letter + 4)) as u16 % 26;
                         payload.extend(unit.to_le_bytes());

@@ -1,7 +1,7 @@
 //! Shortens names of methods and types.
 
 use super::LEFT_OUT;
-use nettrace_analysis::model::FrameCall;
+use nettrace_analysis::FrameCall;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Minimum columns of a method that is shown together with its call.

@@ -242,7 +242,9 @@ pub(crate) fn find(args: &TargetArgs, talk: &Talk, end: &EndRule) -> Result<Sele
         let is_elsewhere = is_elsewhere(&address.endpoint());
         return Ok(Selected::Processes(vec![Reached { is_elsewhere, ..reached }]));
     }
-    let options = PortOptions::default().recorder(talk.recorder.clone()).deadlines(talk.deadlines);
+    let mut options = PortOptions::default();
+    options.recorder = talk.recorder.clone();
+    options.deadlines = talk.deadlines;
     let opened = Port::listen(&address, options);
     opened.map(Selected::Port).map_err(|error| Failure::input(port, with_causes(&error)))
 }

@@ -11,7 +11,7 @@ pub(crate) fn session(steps: Vec<Step>) -> Session {
     let event_type = |event_id, name, names: &[&str]| {
         let field = |name: &&str| {
             let is_number = matches!(*name, "Level" | "FactoryID" | "ID");
-            Field::new(name, if is_number { FieldType::Int32 } else { FieldType::String })
+            Field::new(name, if is_number { FieldType::Int32 } else { FieldType::Text })
         };
         let fields = names.iter().map(field).collect();
         EventType { level: 4, ..event_type("Microsoft-Extensions-Logging", event_id, name, fields) }

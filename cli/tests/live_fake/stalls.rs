@@ -13,7 +13,7 @@ const EVENTS: u64 = 8_000;
 
 /// Creates a process that sends many events.
 fn talkative() -> FakeRuntime {
-    let fields = vec![Field::new("text", FieldType::String)];
+    let fields = vec![Field::new("text", FieldType::Text)];
     let text = vec![Value::Text("x".repeat(3000))];
     let event_type = event_type("Synth", 1, "E", fields);
     let payloads = std::iter::repeat_n(text, EVENTS as usize);

@@ -18,7 +18,7 @@ fn assert_harmless(what: &str, text: &str) {
 #[test]
 fn a_terminal_sees_no_control_characters_of_a_process() {
     let folder = Folder::new();
-    let fields = vec![Field::new(HOSTILE, FieldType::String)];
+    let fields = vec![Field::new(HOSTILE, FieldType::Text)];
     let event_type = event_type(HOSTILE, 1, HOSTILE, fields);
     let session = session_of(Version::V4, event_type, [vec![Value::Text(HOSTILE.into())]]);
     let config = FakeConfig {

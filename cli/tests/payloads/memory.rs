@@ -12,7 +12,7 @@ use std::process::Stdio;
 fn stream(version: Version, thousands: usize) -> Vec<u8> {
     let mut session = session(
         version,
-        fields(&[("n", FieldType::UInt64), ("text", FieldType::String)]),
+        fields(&[("n", FieldType::UInt64), ("text", FieldType::Text)]),
         Vec::new(),
     );
     session.events_per_block = 500;

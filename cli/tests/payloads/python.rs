@@ -91,8 +91,7 @@ mod with_python {
         payloads.push((vec![Value::Text(long.clone())], long));
         for version in [Version::V4, Version::V5, Version::V6] {
             let of_each = payloads.iter().map(|(values, _)| values.clone()).collect();
-            let path =
-                trace(version, fields(&[("a \"text\", with λ", FieldType::String)]), of_each);
+            let path = trace(version, fields(&[("a \"text\", with λ", FieldType::Text)]), of_each);
             let expected: Vec<_> =
                 payloads.iter().map(|(_, text)| json!({ "a \"text\", with λ": text })).collect();
             let expected =

@@ -14,7 +14,7 @@ fn schema(path: &str, args: &[&str]) -> Json {
 }
 
 fn with_all_sources(version: Version) -> String {
-    let inner = fields(&[("X", FieldType::Int32), ("Label", FieldType::String)]);
+    let inner = fields(&[("X", FieldType::Int32), ("Label", FieldType::Text)]);
     let outer = fields(&[
         ("id", FieldType::Guid),
         ("inner", FieldType::Object(inner)),

@@ -100,7 +100,7 @@ fn hostile_texts_stay_one_line_and_one_value() {
         for (written, text, json, csv) in cases {
             let path = trace(
                 version,
-                fields(&[("s", FieldType::String)]),
+                fields(&[("s", FieldType::Text)]),
                 vec![vec![Value::Text(written.into())]],
             );
             assert!(rows(&path, &[])[0].ends_with(text), "{}", rows(&path, &[])[0]);
@@ -120,7 +120,7 @@ fn hostile_texts_stay_one_line_and_one_value() {
 fn half_a_surrogate_pair_is_a_replacement_character_and_the_rest_stays() {
     let units = vec![0xd83d, 0x61, 0xde80, 0xd83d, 0xde80, 0xd83d, 0];
     for version in [Version::V4, Version::V5, Version::V6] {
-        let kinds = fields(&[("s", FieldType::String), ("c", FieldType::Char)]);
+        let kinds = fields(&[("s", FieldType::Text), ("c", FieldType::Char)]);
         let path =
             trace(version, kinds, vec![vec![Value::Units(units.clone()), Value::Char(0xdc00)]]);
         let shown = "\u{fffd}a\u{fffd}🚀\u{fffd}";
@@ -136,7 +136,7 @@ fn half_a_surrogate_pair_is_a_replacement_character_and_the_rest_stays() {
 #[test]
 fn an_empty_text_differs_from_an_absent_one() {
     for version in [Version::V4, Version::V5, Version::V6] {
-        let kinds = fields(&[("n", FieldType::Int32), ("s", FieldType::String)]);
+        let kinds = fields(&[("n", FieldType::Int32), ("s", FieldType::Text)]);
         let payloads = vec![vec![Value::I32(1), Value::Text(String::new())], vec![Value::I32(2)]];
         let path = trace(version, kinds, payloads);
         let lines = ndjson(&path, &[]);

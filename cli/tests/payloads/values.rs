@@ -160,7 +160,7 @@ fn a_payload_that_nobody_describes_is_all_rest() {
 #[test]
 fn a_bad_field_is_null_with_its_offset_while_the_fields_before_it_stay() {
     let kinds =
-        fields(&[("n", FieldType::Int32), ("cut", FieldType::Int64), ("after", FieldType::String)]);
+        fields(&[("n", FieldType::Int32), ("cut", FieldType::Int64), ("after", FieldType::Text)]);
     for version in VERSIONS {
         let path =
             trace(version, kinds.clone(), vec![vec![Value::I32(5), Value::Raw(vec![1, 2, 3])]]);
@@ -194,7 +194,7 @@ fn a_bad_field_is_null_with_its_offset_while_the_fields_before_it_stay() {
 #[test]
 fn a_text_without_its_end_mark_is_shown_and_reported() {
     for version in VERSIONS {
-        let kinds = fields(&[("n", FieldType::Int32), ("text", FieldType::String)]);
+        let kinds = fields(&[("n", FieldType::Int32), ("text", FieldType::Text)]);
         let open = "λx".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let path = trace(version, kinds, vec![vec![Value::I32(5), Value::Raw(open)]]);
         let line = &ndjson(&path, &[])[0];
@@ -212,7 +212,7 @@ fn fields_that_an_older_writer_did_not_write_are_null_without_a_fault() {
         let kinds = fields(&[
             ("n", FieldType::Int32),
             ("newer", FieldType::Int64),
-            ("newest", FieldType::String),
+            ("newest", FieldType::Text),
         ]);
         let path = trace(version, kinds, vec![vec![Value::I32(5)]]);
         let line = &ndjson(&path, &[])[0];
@@ -312,7 +312,7 @@ fn a_fault_within_an_object_is_reported_with_the_full_name() {
 #[test]
 fn the_nameless_object_around_counters_is_left_out() {
     let counter = fields(&[
-        ("Name", FieldType::String),
+        ("Name", FieldType::Text),
         ("Mean", FieldType::Double),
         ("Count", FieldType::Int32),
     ]);

@@ -9,8 +9,8 @@ use nettrace_writer::{
 fn stream() -> (Vec<u8>, Vec<u8>) {
     let thrown =
         EventType { keywords: 0x8000, level: 2, version: 1, ..EventType::new(RUNTIME, 80, "") }
-            .with_field("ExceptionType", FieldType::String)
-            .with_field("ExceptionMessage", FieldType::String)
+            .with_field("ExceptionType", FieldType::Text)
+            .with_field("ExceptionMessage", FieldType::Text)
             .with_field("ExceptionEIP", FieldType::UInt64)
             .with_field("ExceptionHRESULT", FieldType::UInt32)
             .with_field("ExceptionFlags", FieldType::UInt16)

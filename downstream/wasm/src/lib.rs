@@ -2,7 +2,8 @@
 //! events, whether the trace is intact, and the methods that took the most time.
 
 use nettrace_analysis::live::{Live, LiveCounters};
-use nettrace_analysis::{Analysis, AnalysisOptions, TopNOptions};
+use nettrace_analysis::report::TopNOptions;
+use nettrace_analysis::{Analysis, AnalysisOptions};
 use nettrace_parser::Reader;
 
 /// Returns the number of events, and whether the trace was intact.

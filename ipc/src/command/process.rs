@@ -12,9 +12,10 @@
 use super::Command;
 use super::sealed::Sealed;
 use crate::command_id::{CommandId, Patience};
-use crate::error::{ReplyFault, RequestError};
+use crate::error::{ReplyFault, RequestError, StartupHookFault};
 use crate::message::{Message, Reader, Writer, required, without_nul};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Resumes a runtime that waits at startup for the port over which this command is sent. It has no
 /// effect if the runtime does not wait.
@@ -208,12 +209,11 @@ impl StartupHook {
     /// The errors of [`StartupHook::new`].
     pub fn in_root(path: impl AsRef<Path>, root: impl AsRef<Path>) -> Result<Self, RequestError> {
         let (path, root) = (path.as_ref(), root.as_ref());
-        let refuse =
-            |reason: &str| RequestError::StartupHook(format!("{}: {reason}", path.display()));
-        let text = path.to_str().ok_or_else(|| refuse("not a path in Unicode"))?;
+        let refuse = |source| RequestError::StartupHook { path: path.to_owned(), source };
+        let text = path.to_str().ok_or_else(|| refuse(StartupHookFault::NotUnicode))?;
         let text = required(text, "startup hook's path")?;
         if !path.is_absolute() {
-            return Err(refuse("not an absolute path"));
+            return Err(refuse(StartupHookFault::NotAbsolute));
         }
         let hook = StartupHook { path: path.to_owned(), text };
         hook.check(root)?;
@@ -222,20 +222,19 @@ impl StartupHook {
 
     /// Checks the assembly's file. The check is repeated just before the command is sent.
     pub(crate) fn check(&self, root: &Path) -> Result<(), RequestError> {
-        let refuse = |reason: String| {
-            RequestError::StartupHook(format!("{}: {reason}", self.path.display()))
-        };
+        let refuse = |source| RequestError::StartupHook { path: self.path.clone(), source };
         let seen = match self.path.strip_prefix("/") {
             Ok(relative) => root.join(relative),
             Err(_) => self.path.clone(),
         };
-        let bytes = std::fs::read(&seen).map_err(|error| refuse(error.to_string()))?;
+        let bytes = std::fs::read(&seen)
+            .map_err(|error| refuse(StartupHookFault::Unreadable(Arc::new(error))))?;
         let names = |name: &[u8]| bytes.windows(name.len()).any(|window| window == name);
         if !bytes.starts_with(b"MZ") || !names(b"BSJB") {
-            return Err(refuse("not a managed assembly".to_owned()));
+            return Err(refuse(StartupHookFault::NotManaged));
         }
         if !names(b"StartupHook\0") || !names(b"Initialize\0") {
-            return Err(refuse("has no StartupHook.Initialize".to_owned()));
+            return Err(refuse(StartupHookFault::NoInitialize));
         }
         Ok(())
     }
@@ -357,16 +356,16 @@ mod tests {
         let path = folder.join("hook.dll");
         assert!(matches!(
             StartupHook::new(folder.join("none.dll")),
-            Err(RequestError::StartupHook(_))
+            Err(RequestError::StartupHook { .. })
         ));
         assert!(matches!(
             StartupHook::new(Path::new("hook.dll")),
-            Err(RequestError::StartupHook(_))
+            Err(RequestError::StartupHook { .. })
         ));
         std::fs::write(&path, b"text").unwrap();
-        assert!(matches!(StartupHook::new(&path), Err(RequestError::StartupHook(_))));
+        assert!(matches!(StartupHook::new(&path), Err(RequestError::StartupHook { .. })));
         std::fs::write(&path, b"MZ..BSJB..\0Main\0").unwrap();
-        assert!(matches!(StartupHook::new(&path), Err(RequestError::StartupHook(_))));
+        assert!(matches!(StartupHook::new(&path), Err(RequestError::StartupHook { .. })));
         std::fs::write(&path, b"MZ..BSJB..\0StartupHook\0Initialize\0").unwrap();
         assert!(StartupHook::new(&path).is_ok());
         std::fs::remove_dir_all(&folder).unwrap();

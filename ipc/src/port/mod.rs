@@ -47,37 +47,6 @@ pub struct PortOptions {
     pub greeting: Duration,
 }
 
-impl PortOptions {
-    /// Sets the deadlines for commands to the runtimes.
-    #[must_use]
-    pub fn deadlines(mut self, deadlines: Deadlines) -> PortOptions {
-        self.deadlines = deadlines;
-        self
-    }
-
-    /// Sets the recorder of the connections.
-    #[must_use]
-    pub fn recorder(mut self, recorder: impl Into<Option<Recorder>>) -> PortOptions {
-        self.recorder = recorder.into();
-        self
-    }
-
-    /// Sets whether a TCP port may be reachable from other machines; see
-    /// [`PortOptions::allow_remote`](field@PortOptions::allow_remote) for the risk.
-    #[must_use]
-    pub fn allow_remote(mut self, is_allowed: bool) -> PortOptions {
-        self.allow_remote = is_allowed;
-        self
-    }
-
-    /// Sets the maximum time that a connection may take to send its advertise frame.
-    #[must_use]
-    pub fn greeting(mut self, longest: Duration) -> PortOptions {
-        self.greeting = longest;
-        self
-    }
-}
-
 /// A runtime that connected to a [`Port`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]

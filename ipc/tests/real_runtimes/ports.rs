@@ -117,7 +117,8 @@ fn five_processes_come_to_one_port() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
         let address = folder.path().join("port");
-        let options = PortOptions::default().deadlines(patient());
+        let mut options = PortOptions::default();
+        options.deadlines = patient();
         let port =
             Port::listen(&PortAddress::parse(address.to_str().unwrap()).unwrap(), options).unwrap();
         let mut children: Vec<Child> = (0..5)
@@ -164,7 +165,8 @@ fn stopping_over_a_port_works_and_dropping_it_resumes() {
     peers::each(peers::modern(), |peer| {
         let folder = Folder::new();
         let address = folder.path().join("port");
-        let options = PortOptions::default().deadlines(patient());
+        let mut options = PortOptions::default();
+        options.deadlines = patient();
         let port =
             Port::listen(&PortAddress::parse(address.to_str().unwrap()).unwrap(), options).unwrap();
         let start = |seconds| {

@@ -53,7 +53,7 @@ fn t075_v1_fields_have_type_before_name() {
     use FieldType::*;
     let types = [
         Boolean32, Char, SByte, Byte, Int16, UInt16, Int32, UInt32, Int64, UInt64, Single, Double,
-        Decimal, DateTime, Guid, String,
+        Decimal, DateTime, Guid, Text,
     ];
     let fields: Vec<Field> =
         types.iter().enumerate().map(|(nth, of)| field(&format!("f{nth}"), of.clone())).collect();
@@ -130,7 +130,7 @@ fn t075_v1_fields_have_type_before_name() {
 
 #[test]
 fn t076_a_nested_object_in_a_v1_list_reads_its_own_list_before_its_name() {
-    let inner = FieldType::Object(vec![field("b", FieldType::Byte), field("", FieldType::String)]);
+    let inner = FieldType::Object(vec![field("b", FieldType::Byte), field("", FieldType::Text)]);
     let outer = FieldType::Object(vec![
         field("a", FieldType::Int32),
         field("inner", inner),
@@ -211,7 +211,7 @@ fn t079_v2params_describe_an_array_of_uint16_int32_uint64_char() {
     use FieldType::*;
     let mut definitions = vec![
         v2(&[field("a", UInt16.array())]),
-        v2(&[field("a", Int32.array()), field("b", String)]),
+        v2(&[field("a", Int32.array()), field("b", Text)]),
         v2(&[field("a", UInt64.array()), field("b", Char.array())]),
     ];
     for (definition, number) in definitions.iter_mut().zip(1..) {
@@ -252,14 +252,14 @@ fn t079_v2params_describe_an_array_of_uint16_int32_uint64_char() {
 #[test]
 fn t080_v2params_describe_an_array_of_objects_with_two_strings() {
     let pair =
-        FieldType::Object(vec![field("Key", FieldType::String), field("Value", FieldType::String)]);
+        FieldType::Object(vec![field("Key", FieldType::Text), field("Value", FieldType::Text)]);
     let source = Definition {
         provider: "Microsoft-Diagnostics-DiagnosticSource".into(),
         event_id: 2,
         name: "Event".into(),
         ..v2(&[
-            field("SourceName", FieldType::String),
-            field("EventName", FieldType::String),
+            field("SourceName", FieldType::Text),
+            field("EventName", FieldType::Text),
             field("Arguments", pair.array()),
         ])
     };

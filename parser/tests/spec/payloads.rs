@@ -121,10 +121,8 @@ fn t169_boolean_is_four_bytes_and_one_byte_only_when_four_do_not_fit() {
         // Any bit of the four counts.
         assert_eq!(found[3], told("a = true; n = 5i32; b = true", &[]));
         // In objects too; all booleans of a payload are of the same size.
-        let object = FieldType::Object(vec![
-            field("i", FieldType::Boolean32),
-            field("t", FieldType::String),
-        ]);
+        let object =
+            FieldType::Object(vec![field("i", FieldType::Boolean32), field("t", FieldType::Text)]);
         let fields = [field("o", object), field("b", FieldType::Boolean32)];
         let text = Value::Text("x".into());
         let one = payload(&[Value::Boolean8(true), text.clone(), Value::Boolean8(true)]);
@@ -181,7 +179,7 @@ fn t170_decimal_is_sixteen_bytes_or_a_double_when_only_that_fits() {
 #[test]
 fn t171_a_null_string_and_an_empty_string_are_the_same() {
     let fields =
-        [field("a", FieldType::String), field("b", FieldType::String), field("n", FieldType::Byte)];
+        [field("a", FieldType::Text), field("b", FieldType::Text), field("n", FieldType::Byte)];
     for version in EACH {
         let text = |text: &str| Value::Text(text.into());
         let payloads = [
@@ -204,7 +202,7 @@ fn t171_a_null_string_and_an_empty_string_are_the_same() {
 #[test]
 fn t172_an_unterminated_string_is_taken_to_the_payload_s_end_and_marked() {
     let fields =
-        [field("n", FieldType::Byte), field("s", FieldType::String), field("z", FieldType::Int32)];
+        [field("n", FieldType::Byte), field("s", FieldType::Text), field("z", FieldType::Int32)];
     for version in EACH {
         let payloads = [
             [&[7][..], b"h\0e\0y\0"].concat(),
@@ -229,7 +227,7 @@ fn t172_an_unterminated_string_is_taken_to_the_payload_s_end_and_marked() {
 
 #[test]
 fn t173_half_surrogates_become_replacement_characters() {
-    let fields = [field("s", FieldType::String), field("c", FieldType::Char)];
+    let fields = [field("s", FieldType::Text), field("c", FieldType::Char)];
     for version in EACH {
         let units = |units: &[u16]| {
             payload(&[Value::Units(units.to_vec()), Value::U16(0), Value::Char(0xd834)])
@@ -275,7 +273,7 @@ fn t174_a_payload_shorter_than_its_fields_gives_absent_fields_a_longer_one_raw_b
     let fields = [
         field("a", FieldType::Int32),
         field("b", FieldType::UInt16),
-        field("s", FieldType::String),
+        field("s", FieldType::Text),
         field(
             "o",
             FieldType::Object(vec![field("i", FieldType::Byte), field("j", FieldType::Byte)]),

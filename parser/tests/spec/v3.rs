@@ -191,7 +191,7 @@ fn t049_tracelogging_objects_in_v3_are_a_nameless_object_with_fields() {
     let members = vec![
         Field::new("a", FieldType::Int32),
         Field::new("o", FieldType::Object(inner)),
-        Field::new("s", FieldType::String),
+        Field::new("s", FieldType::Text),
     ];
     let described =
         Definition { fields: vec![Field::new("", FieldType::Object(members))], ..definition(1) };

@@ -105,8 +105,7 @@ fn t140_boolean8_alone_in_arrays_and_in_objects_is_one_byte() {
 
 #[test]
 fn t141_an_object_field_s_members_are_read_in_place() {
-    let inner =
-        FieldType::Object(vec![field("c", FieldType::VarInt), field("d", FieldType::String)]);
+    let inner = FieldType::Object(vec![field("c", FieldType::VarInt), field("d", FieldType::Text)]);
     let fields = [
         field("first", FieldType::Byte),
         field(
@@ -167,7 +166,7 @@ fn t142_an_array_count_of_40000_is_unsigned() {
 #[test]
 fn t143_an_array_count_larger_than_the_payload_spoils_only_that_field() {
     for element in
-        [FieldType::Byte, FieldType::Int32, FieldType::String, FieldType::Char, FieldType::VarUInt]
+        [FieldType::Byte, FieldType::Int32, FieldType::Text, FieldType::Char, FieldType::VarUInt]
     {
         let fields =
             [field("a", FieldType::Byte), field("x", element.array()), field("z", FieldType::Byte)];

@@ -51,13 +51,13 @@ fn t131_varint_reads_i64_min_17982_0_i64_max_and_varuint_u64_max() {
 #[test]
 fn t132_fields_after_variable_length_fields_are_found_in_any_order_of_access() {
     let fields = [
-        field("text", FieldType::String),
+        field("text", FieldType::Text),
         field("number", FieldType::VarUInt),
-        field("list", FieldType::String.array()),
+        field("list", FieldType::Text.array()),
         field(
             "object",
             FieldType::Object(vec![
-                field("inner", FieldType::String),
+                field("inner", FieldType::Text),
                 field("flag", FieldType::Boolean8),
             ]),
         ),
@@ -156,7 +156,7 @@ fn t134_an_array_of_counted_texts_gives_each_text() {
     let fields = [
         field("utf8", FieldType::Utf8CodeUnit.array().array()),
         field("utf16", FieldType::Char.array().array()),
-        field("z", FieldType::String.array()),
+        field("z", FieldType::Text.array()),
         field("deep", FieldType::Byte.array().array().array()),
     ];
     let bytes = |bytes: &[u8]| Value::Array(bytes.iter().map(|byte| Value::U8(*byte)).collect());
@@ -258,11 +258,11 @@ fn t136_relloc_or_dataloc_outside_the_payload_or_not_a_multiple_of_the_element_s
 #[test]
 fn t137_relloc_or_dataloc_of_a_variable_size_element_makes_the_event_opaque() {
     let variable = [
-        FieldType::String,
+        FieldType::Text,
         FieldType::VarInt,
         FieldType::VarUInt,
         FieldType::Byte.array(),
-        FieldType::Object(vec![field("s", FieldType::String)]),
+        FieldType::Object(vec![field("s", FieldType::Text)]),
         FieldType::FixedLengthArray(Box::new(FieldType::VarUInt), 2),
     ];
     for element in variable {

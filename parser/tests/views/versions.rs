@@ -344,7 +344,7 @@ fn samples_of_every_state_are_read() {
 #[test]
 fn log_messages_of_both_forms_are_read() {
     let provider = "Microsoft-Extensions-Logging";
-    let string = || FieldType::String;
+    let string = || FieldType::Text;
     let fields = [
         ("Level", FieldType::Int32),
         ("FactoryID", FieldType::Int32),
@@ -394,7 +394,7 @@ fn log_messages_of_both_forms_are_read() {
 
 #[test]
 fn messages_of_event_sources_are_read() {
-    let fields = [("message", FieldType::String)];
+    let fields = [("message", FieldType::Text)];
     let case = Case::named("Any-Source", "EventSourceMessage", &fields, vec![text("ERROR: 日本")]);
     Case { id: 0, ..case }
         .show(|event| assert_eq!(Message::from_event(event).unwrap().text, "ERROR: 日本"));
@@ -431,7 +431,7 @@ fn metrics_of_the_first_version_have_no_sums() {
     let provider = "System.Diagnostics.Metrics";
     let names =
         ["sessionId", "meterName", "meterVersion", "instrumentName", "unit", "tags", "rate"];
-    let fields = names.map(|name| (name, FieldType::String));
+    let fields = names.map(|name| (name, FieldType::Text));
     let values = ["S", "M", "", "i", "By", "k=v", "1.5"].map(text).to_vec();
     Case::named(provider, "CounterRateValuePublished", &fields, values).show(|event| {
         let metric = Metric::from_event(event).unwrap();
@@ -455,7 +455,7 @@ fn a_counter_without_a_name_or_a_value_has_no_view() {
         Case::named("Any", "EventCounters", &[("", outer)], values)
             .show(|event| Counter::from_event(event).is_some())
     };
-    let (name, increment) = (("Name", FieldType::String), ("Increment", FieldType::Double));
+    let (name, increment) = (("Name", FieldType::Text), ("Increment", FieldType::Double));
     assert!(counter(&[name.clone(), increment.clone()], vec![text("n"), Value::F64(1.0)]));
     assert!(!counter(&[increment], vec![Value::F64(1.0)]));
     assert!(!counter(&[name], vec![text("n")]));
@@ -495,7 +495,7 @@ fn events_of_other_providers_have_no_view_whatever_their_id() {
 #[test]
 fn texts_of_a_log_message_stand_where_they_would_without_a_null_before_them() {
     let provider = "Microsoft-Extensions-Logging";
-    let string = || FieldType::String;
+    let string = || FieldType::Text;
     let log = [
         ("Level", FieldType::Int32),
         ("FactoryID", FieldType::Int32),

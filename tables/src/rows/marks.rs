@@ -2,7 +2,7 @@
 //! for locks, and activities.
 
 use super::{RowPrefix, ids, json};
-use crate::options::TableOptions;
+use crate::options::Sheets;
 use crate::schema::{ACTIVITIES, ALLOCATIONS, CONTENTIONS, SAMPLES};
 use crate::sheet::Sheet;
 use nettrace_analysis::convert::{Convert, ConvertError};
@@ -38,12 +38,12 @@ pub(crate) struct SharedSheets {
     text: Vec<u8>,
 }
 
-pub(crate) fn shared_of(options: &TableOptions) -> io::Result<SharedSheets> {
+pub(crate) fn shared_of(sheets: &Sheets<'_>) -> io::Result<SharedSheets> {
     Ok(SharedSheets {
-        samples: options.sheet(&SAMPLES)?,
-        contentions: options.sheet(&CONTENTIONS)?,
-        activities: options.sheet(&ACTIVITIES)?,
-        has_allocations: options.sheet(&ALLOCATIONS)?.is_some(),
+        samples: sheets.sheet(&SAMPLES)?,
+        contentions: sheets.sheet(&CONTENTIONS)?,
+        activities: sheets.sheet(&ACTIVITIES)?,
+        has_allocations: sheets.sheet(&ALLOCATIONS)?.is_some(),
         ..SharedSheets::default()
     })
 }

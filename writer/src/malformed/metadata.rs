@@ -201,7 +201,7 @@ pub(super) fn types(cases: &mut Cases) {
     };
     v6("arrays-60000-deep", FieldType::Raw([19].repeat(60_000)));
     v6("array-without-element", FieldType::Code(19));
-    v6("rel-loc-of-strings", FieldType::RelLoc(Box::new(FieldType::String)));
+    v6("rel-loc-of-strings", FieldType::RelLoc(Box::new(FieldType::Text)));
     v6("data-loc-of-varints", FieldType::DataLoc(Box::new(FieldType::VarInt)));
     v6("rel-loc-of-empty-objects", FieldType::RelLoc(Box::new(FieldType::Object(vec![]))));
     v6("fixed-array-of-0", FieldType::FixedLengthArray(Box::new(FieldType::Int32), 0));

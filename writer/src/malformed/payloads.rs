@@ -17,7 +17,7 @@ pub(super) fn all_versions(cases: &mut Cases) {
             cases.typed(version, &format!("payload-{name}"), fields(types.iter().cloned()), values);
         };
         let int = || FieldType::Int32;
-        let text = || FieldType::String;
+        let text = || FieldType::Text;
         with("empty", &[int()], &[]);
         with("ends-between-fields", &[int(), int()], &[Value::I32(1)]);
         with("ends-in-a-field", &[int(), int()], &[Value::I32(1), Value::U16(2)]);

@@ -32,6 +32,7 @@ use nettrace_parser::view::{self, KnownProvider, View};
 use processor_time::{ProcessorTimes, UsedTime};
 use slice::{CountedEvent, EventSum, Slice};
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -94,7 +95,6 @@ pub struct ThreadNow<'n> {
 /// }
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct LiveTop {
     /// Names of methods. Locked while a snapshot is taken, which makes a name when it is first
     /// shown.
@@ -116,6 +116,17 @@ pub struct LiveTop {
     samplers: Vec<u64>,
     /// Stack of the current event, innermost frame first.
     stack: Vec<u64>,
+}
+
+/// Writes how much the view holds, and nothing of what it has seen.
+impl fmt::Debug for LiveTop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveTop")
+            .field("seconds", &self.seconds)
+            .field("rows", &self.rows)
+            .field("slices", &self.slices.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for LiveTop {

@@ -20,6 +20,7 @@ use crate::report::{Logs, Moment, Report};
 use nettrace_parser::view::{self, KnownProvider, MethodChange, View};
 use nettrace_parser::{Event, Utf16};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
 
 /// Maximum number of rows that wait to be taken.
 const MAX_WAITING: usize = 100_000;
@@ -48,7 +49,6 @@ const MAX_MARKED: usize = 1000;
 /// assert_eq!(live.snapshot(), 0);
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct LiveWatch {
     kinds: BTreeSet<WatchKind>,
     rows: Vec<WatchRow>,
@@ -63,6 +63,17 @@ pub struct LiveWatch {
     logs: Logs,
     /// Marks of the messages that wait in `logs`.
     log_marks: VecDeque<u128>,
+}
+
+/// Writes how much the view holds, and nothing of what it has seen.
+impl fmt::Debug for LiveWatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveWatch")
+            .field("kinds", &self.kinds)
+            .field("rows", &self.rows.len())
+            .field("left_out", &self.left_out)
+            .finish_non_exhaustive()
+    }
 }
 
 impl LiveWatch {

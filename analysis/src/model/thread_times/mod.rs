@@ -41,7 +41,8 @@ const MAX_BIRTH_ERROR_NANOS: i64 = 10_000_000;
 /// recorded.
 ///
 /// ```
-/// use nettrace_analysis::{Analysis, AnalysisOptions, ThreadTimes, TopNOptions};
+/// use nettrace_analysis::report::TopNOptions;
+/// use nettrace_analysis::{Analysis, AnalysisOptions, ThreadTimes};
 /// use nettrace_parser::Reader;
 /// use nettrace_parser::following::Following;
 /// use std::sync::Arc;

@@ -274,7 +274,7 @@ fn unseen_of(session: &CounterSession) -> Vec<String> {
 /// yet.
 fn conclude(session: &mut CounterSession, is_due: bool, context: &mut Context<'_>) -> Exit {
     let (label, messages) = (session.label.clone(), &mut context.messages);
-    let (events, left_out) = session.with(|live| (live.events, live.report.values_left_out));
+    let (events, left_out) = session.with(|live| (live.event_count, live.report.values_left_out));
     // A session without any value was too short to judge names.
     if is_due && events > 0 {
         unseen_of(session).iter().for_each(|text| messages.warning(text));

@@ -16,6 +16,7 @@ use nettrace_tables::{ContentHash, Destination, InputRow, Table, TableOptions, T
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Options and state that all traces of an export share.
@@ -169,11 +170,14 @@ impl Exporter<'_> {
         // after all events were read.
         let mut files = TraceFiles::new(self.dataset, PathBuf::new(), hash);
         let (mut survey, mut events) = (Survey::bounded(), reader.time_ordered());
-        let options = TableOptions::new(self.tables, self.dataset.make_spill());
-        let wide = self.wide.iter().map(|event| EventPattern::new(event)).collect();
-        let options = options.payload(self.has_payload).wide(wide).cut_stacks(self.cut_stacks);
-        let options = options.thread_times(self.thread_times(input, &header));
-        let made = TablePass::new(hashed.hash.input_id(), &options);
+        let mut options = TableOptions::default();
+        options.tables = self.tables.to_vec();
+        options.has_payload = self.has_payload;
+        options.wide = self.wide.iter().map(|event| EventPattern::new(event)).collect();
+        options.cut_stacks = self.cut_stacks;
+        options.thread_times = self.thread_times(input, &header).map(Arc::new);
+        let make_spill = self.dataset.make_spill();
+        let made = TablePass::new(hashed.hash.input_id(), &options, make_spill);
         let mut pass = made.map_err(|error| self.unwritten(&error))?;
         let read = events.for_each(|event| {
             survey.event(&event);

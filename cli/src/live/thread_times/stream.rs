@@ -17,7 +17,7 @@ const LEVEL: u32 = 4;
 
 /// Returns names and fields of the events, in the order of their ids from 1.
 fn types() -> Vec<(&'static str, Vec<Field>)> {
-    use FieldType::{Int32, String, UInt32, UInt64};
+    use FieldType::{Int32, Text, UInt32, UInt64};
     let fields = |all: &[(&str, FieldType)]| -> Vec<Field> {
         all.iter().map(|(name, of)| Field::new(name, of.clone())).collect()
     };
@@ -38,7 +38,7 @@ fn types() -> Vec<(&'static str, Vec<Field>)> {
         "SoftIrqNS",
         "StealNS",
     ]));
-    let mut group = fields(&[("Level", UInt32), ("Version", UInt32), ("Path", String)]);
+    let mut group = fields(&[("Level", UInt32), ("Version", UInt32), ("Path", Text)]);
     group.extend(u64s(&[
         "QuotaNS",
         "PeriodNS",
@@ -51,15 +51,15 @@ fn types() -> Vec<(&'static str, Vec<Field>)> {
     let mut end = fields(&[
         ("Ended", UInt32),
         ("Status", Int32),
-        ("Asked", String),
-        ("Silent", String),
-        ("Version", String),
+        ("Asked", Text),
+        ("Silent", Text),
+        ("Version", Text),
     ]);
     end.extend(u64s(&["IntervalNS", "Rounds", "CostNS"]));
     end.push(Field::new("Attached", UInt32));
     vec![
         ("Thread/Time", u64s(&counts)),
-        ("Thread/Name", fields(&[("Name", String), ("BornTicks", UInt64)])),
+        ("Thread/Name", fields(&[("Name", Text), ("BornTicks", UInt64)])),
         ("Process/Total", process),
         ("Machine/Total", machine),
         ("Group/Limits", group),

@@ -111,7 +111,7 @@ fn field_type(
         15 => Decimal,
         16 => DateTime,
         17 => Guid,
-        18 => String,
+        18 => Text,
         20 if version == Version::V6 => VarInt,
         21 if version == Version::V6 => VarUInt,
         23 if version == Version::V6 => Utf8CodeUnit,
