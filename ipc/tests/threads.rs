@@ -55,6 +55,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             Replay,
             ReplyFault,
             RequestError,
+            StartupHookFault,
             ResumeRuntime,
             Resumer,
             Rundown,
