@@ -23,6 +23,7 @@ mod counters;
 #[cfg(unix)]
 mod crowds;
 mod discover;
+mod endings;
 mod heap;
 #[cfg(unix)]
 mod launched;
@@ -52,7 +53,8 @@ mod windows;
 mod words;
 
 use common::{Ran, command, top};
-use nettrace_ipc::fake::{FakeConfig, FakeRuntime};
+use nettrace_ipc::CommandId;
+use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -129,6 +131,22 @@ fn sampled() -> FakeConfig {
     let bytes = trace("net10-linux-x64/all.nettrace.gz");
     let (stream, tail) = bytes.split_at(bytes.len() / 2);
     FakeConfig { stream: stream.to_vec(), tail: tail.to_vec(), ..FakeConfig::default() }
+}
+
+/// Configures a fake that streams a trace slowly, so that it can be stopped in the middle.
+fn slow() -> FakeConfig {
+    FakeConfig {
+        piece_bytes: 32 << 10,
+        piece_pause: Duration::from_millis(5),
+        ..streaming(&metrics())
+    }
+}
+
+/// Creates a process that ignores the request to stop.
+fn ignoring_stops() -> FakeRuntime {
+    let fake = FakeRuntime::start(streaming(&metrics())).unwrap();
+    fake.set_fault(Some(Fault::on(CommandId::STOP_TRACING, FaultKind::StopIgnored)));
+    fake
 }
 
 /// Returns the header of a trace of version 4, and its end mark: a session without events.
