@@ -25,6 +25,17 @@ fn a_process_is_found_by_its_id_and_called_as_its_runtime_calls_it() {
     run.assert_message("there is no .NET process with this id");
 }
 
+/// Holds on Windows, which lists pipes, and under Wine, which does not.
+#[test]
+fn a_list_of_pipes_that_fails_is_no_list_without_processes() {
+    let folder = Folder::new();
+    for words in [&["ps"][..], &["collect", "-n", "nobody-has-this-name", "-o", "x.nettrace"]] {
+        let run = ran(words, &folder);
+        let is_listed = !run.stderr.contains("the pipes of this machine cannot be listed: ");
+        assert_eq!(run.code == Some(0), is_listed && words[0] == "ps", "{words:?}: {}", run.stderr);
+    }
+}
+
 #[test]
 fn the_null_device_is_written_and_a_folder_and_a_missing_file_are_named() {
     let folder = Folder::new();
