@@ -17,6 +17,7 @@ mod counters_apart;
 mod diff;
 mod diff_limits;
 mod diff_runs;
+mod during;
 mod endpoint_time;
 mod event_filter;
 mod example;

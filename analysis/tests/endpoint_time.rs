@@ -4,8 +4,8 @@
 use crate::common::path;
 use nettrace_analysis::model::EndpointSpans;
 use nettrace_analysis::report::{
-    CallTree, EndpointTime, EndpointTimeReport, EndpointTop, Http, Report, ReportPass,
-    RequestSpans, TopN, TopNOptions, TreeOptions,
+    ActivityChoice, CallTree, During, EndpointTime, EndpointTimeReport, EndpointTop, Http, Report,
+    ReportPass, RequestSpans, TopN, TopNOptions, TreeOptions,
 };
 use nettrace_analysis::{AnalysisOptions, ThreadState};
 use nettrace_parser::Reader;
@@ -32,7 +32,10 @@ fn time(name: &str, spans: &EndpointSpans, endpoint: &str) -> EndpointTimeReport
     let mut rows = http.activities.into_iter();
     let row = rows.find(|row| row.name == format!("in {endpoint}")).unwrap();
     let mut options = AnalysisOptions::default();
-    options.filter.spans = spans.spans_of(endpoint);
+    let found = During::new(ActivityChoice::Endpoint(endpoint.to_owned()));
+    let found = read(name, found, AnalysisOptions::default());
+    assert_eq!(Some(found.spans.threads()), spans.spans_of(endpoint).as_ref());
+    options.filter.spans = Some(found.spans);
     read(name, EndpointTime::new(row, http.slowest), options)
 }
 
@@ -217,6 +220,7 @@ mod with_shared {
         assert!(sync.waiting_ns > 40 * 200_000_000, "{sync:?}");
         let mut tree = TreeOptions::default();
         tree.is_by_endpoint = true;
+        tree.min_percent = 0.0;
         let tree: CallTree = read("net11-full", tree, by_endpoint(&spans, &[]));
         let roots: Vec<_> = tree.nodes.iter().filter(|node| node.depth == 0).collect();
         assert_eq!(roots.len(), top.endpoints.len());

@@ -102,7 +102,7 @@ const ORDER: &[&[&str]] = &[
     &["report::endpoints"],
     &["report::endpoint_time", "report::sql", "report::startup", "report::tasks", "report::types"],
     &["report::steps"],
-    &["report::http", "report::request_spans"],
+    &["report::during", "report::http", "report::request_spans"],
     &["report::set", "report::outcome"],
     &["report::pass"],
     &["report"],

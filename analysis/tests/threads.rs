@@ -49,6 +49,9 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
     is_send_and_sync::<EventSelector>();
     is_send_and_sync::<Finished>();
     is_send_and_sync::<FrameNames<'static>>();
+    is_send_and_sync::<model::ActivitySpans>();
+    is_send_and_sync::<report::ActivityChoice>();
+    is_send_and_sync::<report::ChosenActivities>();
     is_send_and_sync::<NamesSoFar>();
     is_send_and_sync::<Resolved<'static>>();
     is_send_and_sync::<PdbError>();

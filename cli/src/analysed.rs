@@ -1,14 +1,16 @@
 //! A trace that an analysis or a report reads.
 
 use crate::args::profiles::SAMPLER;
-use crate::args::{ActivityArg, InputArgs};
+use crate::args::{ActivityArg, ChosenActivity, DuringArgs, InputArgs};
 use crate::context::{Context, Trace, failed};
 use crate::failure::Failure;
 use crate::failure::with_causes;
 use crate::input::{Ended, Input, UnreadTimes, ended};
 use crate::units;
-use nettrace_analysis::model::{EndpointSpans, ThreadSpans};
-use nettrace_analysis::report::{Activities, Report, ReportPass, Reports, RequestSpans};
+use nettrace_analysis::model::{ActivitySpans, EndpointSpans};
+use nettrace_analysis::report::{
+    ActivityChoice, ChosenActivities, During, ReportPass, Reports, RequestSpans,
+};
 use nettrace_analysis::{AnalysisError, AnalysisOptions, ThreadTimes};
 use nettrace_parser::{Event, Outcome, TimeOrdered};
 use std::sync::Arc;
@@ -82,39 +84,74 @@ impl Analysed {
     }
 }
 
-/// Returns the spans of time in which threads worked for the chosen activity, or for requests to
-/// the chosen endpoint. `None` if none is chosen.
+/// Returns the times of the activities that the user chose; `None` if none are chosen. Warns of those
+/// that are left out.
 pub(crate) fn chosen_spans(
-    chosen: &ActivityArg,
+    during: Option<&DuringArgs>,
+    short: Option<&ActivityArg>,
     input: &InputArgs,
     context: &mut Context<'_>,
-) -> Result<Option<ThreadSpans>, Failure> {
-    match (&chosen.id, &chosen.endpoint) {
-        (Some(id), _) => activity_spans(id, input, context).map(Some),
-        (None, Some(endpoint)) => {
-            let options = AnalysisOptions::default();
-            let (file, spans) =
-                first_pass("--endpoint", RequestSpans::default(), options, input, context)?;
-            warn_of_left_out(spans.left_out_of(endpoint), &file, context);
-            let of_it = spans.spans_of(endpoint);
-            of_it.map(Some).ok_or_else(|| no_such_endpoint(endpoint, spans.endpoints(), &file))
-        }
-        (None, None) => Ok(None),
+) -> Result<Option<ActivitySpans>, Failure> {
+    let Some(chosen) = ChosenActivity::from_args(during, short)? else { return Ok(None) };
+    let report = During::new(chosen.choice.clone());
+    let (file, found) =
+        first_pass(chosen.option, report, AnalysisOptions::default(), input, context)?;
+    if found.activities == 0 && found.left_out == 0 {
+        return Err(none_chosen(&chosen.choice, &found, &file));
+    }
+    warn_of_left_out(&chosen.choice, &found, &file, context);
+    let spans = found.spans;
+    Ok(Some(if chosen.is_on_all_threads { spans.on_all_threads() } else { spans }))
+}
+
+/// Warns of chosen activities whose times are not known.
+fn warn_of_left_out(
+    choice: &ActivityChoice,
+    found: &ChosenActivities,
+    file: &str,
+    context: &mut Context<'_>,
+) {
+    if found.without_end > 0 {
+        let many = units::counted(found.without_end, "span");
+        context
+            .messages
+            .warning(&format!("{file}: {many} of {choice} left out: the trace has no end of them"));
+    }
+    if found.left_out > 0 {
+        let many = units::counted(found.left_out, "span");
+        context.messages.warning(&format!(
+            "{file}: {many} of {choice} left out, or later parts of them: {TOO_MANY_SPANS}"
+        ));
     }
 }
 
-fn activity_spans(
-    id: &str,
-    input: &InputArgs,
-    context: &mut Context<'_>,
-) -> Result<ThreadSpans, Failure> {
-    let report = Activities::default().top(0).with_events_of(id);
-    let (file, found) = first_pass("--id", report, AnalysisOptions::default(), input, context)?;
-    let line = found.line.ok_or_else(|| {
-        Failure::input(&file, format!("no activity that starts and stops has the id {id}"))
-    })?;
-    Ok(line.spans())
+/// Reason why activities do not count, or only their begin.
+const TOO_MANY_SPANS: &str = "activities have more spans of threads than are kept (1,048,576)";
+
+/// Returns the failure for a choice that nothing in the trace meets, which says what there is.
+fn none_chosen(choice: &ActivityChoice, found: &ChosenActivities, file: &str) -> Failure {
+    let known = &found.known;
+    let text = match choice {
+        ActivityChoice::Endpoint(endpoint) => return no_such_endpoint(endpoint, known, file),
+        _ if found.without_end > 0 => {
+            let many = units::counted(found.without_end, "span");
+            format!("the trace has no end of {many} of {choice}, and no other")
+        }
+        ActivityChoice::Id(id) => format!("no activity that starts and stops has the id {id}"),
+        ActivityChoice::Named { name, field: Some((field, _)) } if known.contains(name) => {
+            match found.values.as_slice() {
+                [] => format!("no start of {name} has a field {field}"),
+                values => format!("there is no {choice}: {field} is {}", some_of(values)),
+            }
+        }
+        _ if known.is_empty() => format!("there is no {choice}: {NO_ACTIVITIES}"),
+        _ => format!("there is no activity {choice}: there are {}", some_of(known)),
+    };
+    Failure::input(file, text)
 }
+
+/// Reason why a name matches no activity.
+const NO_ACTIVITIES: &str = "the trace has no activity that starts and stops";
 
 /// Returns the spans of time in which threads worked for requests, by endpoint, for `--by-endpoint`.
 /// Warns if there are none.
@@ -127,21 +164,16 @@ pub(crate) fn endpoint_spans(
     if spans.endpoints().is_empty() {
         context.messages.warning(&format!("{file}: {NO_REQUEST_THREADS}"));
     }
-    warn_of_left_out(spans.left_out(), &file, context);
+    if spans.left_out() > 0 {
+        let requests = units::counted(spans.left_out(), "request");
+        context.messages.warning(&format!("{file}: {requests} left out: {REQUESTS_LEFT_OUT}"));
+    }
     Ok(spans)
 }
 
 /// Reason why the samples of a request are not counted.
 pub(crate) const REQUESTS_LEFT_OUT: &str =
     "requests have more spans of threads than are kept (1,048,576)";
-
-/// Warns of requests whose samples are not counted for their endpoint.
-fn warn_of_left_out(requests: u64, file: &str, context: &mut Context<'_>) {
-    if requests > 0 {
-        let requests = units::counted(requests, "request");
-        context.messages.warning(&format!("{file}: {requests} left out: {REQUESTS_LEFT_OUT}"));
-    }
-}
 
 /// Reason why no sample belongs to a request.
 const NO_REQUEST_THREADS: &str = "no thread is known to have worked for a request; \
@@ -165,18 +197,23 @@ pub(crate) fn first_pass<R: Reports>(
     Ok((trace.file, pass.finish().output))
 }
 
-/// Maximum number of endpoints in a message.
-const MAX_NAMED_ENDPOINTS: usize = 10;
+/// Maximum number of names in a message.
+const MAX_NAMED: usize = 10;
+
+/// Returns names for a message, not too many.
+fn some_of(names: &[String]) -> String {
+    let mut some: Vec<&str> = names.iter().take(MAX_NAMED).map(String::as_str).collect();
+    if names.len() > some.len() {
+        some.push("…");
+    }
+    some.join(", ")
+}
 
 /// Returns the failure for an endpoint without requests, which names those that have some.
 pub(crate) fn no_such_endpoint(endpoint: &str, known: &[String], file: &str) -> Failure {
-    let mut names: Vec<&str> = known.iter().take(MAX_NAMED_ENDPOINTS).map(String::as_str).collect();
-    if known.len() > names.len() {
-        names.push("…");
-    }
-    let others = match names.is_empty() {
-        true => NO_REQUEST_THREADS.to_owned(),
-        false => format!("there are {}", names.join(", ")),
+    let others = match known {
+        [] => NO_REQUEST_THREADS.to_owned(),
+        _ => format!("there are {}", some_of(known)),
     };
     Failure::input(file, format!("no request to '{endpoint}' came in and ended: {others}"))
 }

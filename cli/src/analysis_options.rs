@@ -1,8 +1,8 @@
 //! Turns the options that reports and conversions share into options of an analysis.
 
 use crate::args::{
-    BeforeArgs, FoldArgs, FoldedArgs, MomentArgs, NameArgs, NameStyleArg, NamedArgs, NoArgs,
-    OwnedArgs, SampleArgs, StackFilterArgs,
+    BeforeArgs, DuringArgs, FoldArgs, FoldedArgs, MomentArgs, NameArgs, NameStyleArg, NamedArgs,
+    NoArgs, OwnedArgs, SampleArgs, StackFilterArgs,
 };
 use crate::failure::Failure;
 use crate::pdbs;
@@ -19,6 +19,12 @@ pub(crate) trait AnalysisArgs {
 
     /// Returns how frames are named, for commands that show frames.
     fn names(&self) -> Option<&NameArgs> {
+        None
+    }
+
+    /// Returns the options that limit what counts to the spans of activities, for commands that have
+    /// them.
+    fn during(&self) -> Option<&DuringArgs> {
         None
     }
 
@@ -48,6 +54,10 @@ impl AnalysisArgs for MomentArgs {
         filter.from_nanos = self.time.and_then(TimeRange::from);
         filter.to_nanos = self.time.and_then(TimeRange::to);
     }
+
+    fn during(&self) -> Option<&DuringArgs> {
+        Some(&self.during)
+    }
 }
 
 impl<A: AnalysisArgs + clap::Args> AnalysisArgs for BeforeArgs<A> {
@@ -58,6 +68,10 @@ impl<A: AnalysisArgs + clap::Args> AnalysisArgs for BeforeArgs<A> {
 
     fn names(&self) -> Option<&NameArgs> {
         self.others.names()
+    }
+
+    fn during(&self) -> Option<&DuringArgs> {
+        self.others.during()
     }
 }
 
@@ -71,6 +85,10 @@ impl AnalysisArgs for NamedArgs {
     fn names(&self) -> Option<&NameArgs> {
         Some(&self.names)
     }
+
+    fn during(&self) -> Option<&DuringArgs> {
+        self.moments.during()
+    }
 }
 
 impl AnalysisArgs for OwnedArgs {
@@ -81,6 +99,10 @@ impl AnalysisArgs for OwnedArgs {
 
     fn names(&self) -> Option<&NameArgs> {
         self.named.names()
+    }
+
+    fn during(&self) -> Option<&DuringArgs> {
+        self.named.during()
     }
 }
 
@@ -94,6 +116,10 @@ impl AnalysisArgs for FoldedArgs {
 
     fn names(&self) -> Option<&NameArgs> {
         Some(&self.names)
+    }
+
+    fn during(&self) -> Option<&DuringArgs> {
+        self.moments.during()
     }
 }
 
@@ -110,6 +136,10 @@ impl AnalysisArgs for SampleArgs {
 
     fn names(&self) -> Option<&NameArgs> {
         Some(&self.names)
+    }
+
+    fn during(&self) -> Option<&DuringArgs> {
+        self.moments.during()
     }
 }
 

@@ -12,7 +12,8 @@ use crate::model::intervals::{Interval, LockWaits, Matcher, reported_nanos};
 use crate::model::{
     Coverage, CpuWeights, GatheredSamples, Kind, LearnTopic, LineCoverage, MarkChoice, Mode, Model,
     Moment, Profile, Resolved, STILL_WAITING, Sample, SessionSpan, Spans, StackHandle,
-    ThreadHandle, ThreadState, TimelineMark, counter_marks, measure, rounded, stands_for,
+    ThreadHandle, ThreadState, TimelineMark, counter_marks, is_of_process, measure, rounded,
+    stands_for,
 };
 use nettrace_parser::view::{self, View};
 use nettrace_parser::{Clock, Event, Outcome, Trace};
@@ -71,16 +72,20 @@ struct TypeUse {
     edge_type: Option<Arc<EdgeType>>,
     /// Samples that the events make.
     source: Option<SampleSource>,
+    /// Whether spans of activities accept the events by their time alone.
+    is_of_process: bool,
 }
 
 impl TypeUse {
-    const NONE: TypeUse = TypeUse { topic: LearnTopic::Nothing, edge_type: None, source: None };
+    const NONE: TypeUse =
+        TypeUse { topic: LearnTopic::Nothing, edge_type: None, source: None, is_of_process: false };
 
     fn of_type(event: &Event<'_>, kinds: &[Kind]) -> TypeUse {
         TypeUse {
             topic: LearnTopic::of_type(event),
             edge_type: EdgeType::from_event(event).map(Arc::new),
             source: SampleSource::for_event(event, kinds),
+            is_of_process: is_of_process(event),
         }
     }
 }
@@ -273,13 +278,13 @@ impl<'c> Analysis<'c> {
             self.settle_kinds();
         }
         let kinds = &self.options.kinds;
-        let TypeUse { topic, edge_type, source } =
+        let TypeUse { topic, edge_type, source, is_of_process } =
             self.types.look_up(event, |event| TypeUse::of_type(event, kinds));
         let thread = self.model.learn_about(event, topic);
         // Without a usable clock, all events have the time 0.
         let clock = self.begin(event.session());
         let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
-        let is_selected = self.outputs.admits_moment(thread, nanos, &self.model);
+        let is_selected = self.outputs.admits_moment(thread, nanos, is_of_process, &self.model);
         let path_form = match &edge_type {
             Some(_) => self.model.path_form(thread),
             // Only starts and stops of activities have paths.

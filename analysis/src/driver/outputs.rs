@@ -25,10 +25,17 @@ pub(super) struct Outputs<'c> {
 }
 
 impl Outputs<'_> {
-    /// Returns whether the filter accepts a thread, its process and a time.
+    /// Returns whether the filter accepts a thread, its process and a time. `is_of_process`: whether
+    /// spans accept it by its time alone.
     #[inline]
-    pub(super) fn admits_moment(&self, thread: ThreadHandle, nanos: i64, model: &Model) -> bool {
-        self.admits_all || self.filter.admits_moment(thread, nanos, model)
+    pub(super) fn admits_moment(
+        &self,
+        thread: ThreadHandle,
+        nanos: i64,
+        is_of_process: bool,
+        model: &Model,
+    ) -> bool {
+        self.admits_all || self.filter.admits_moment(thread, nanos, is_of_process, model)
     }
 
     /// Passes an event to the converters that receive events.
@@ -74,7 +81,7 @@ impl Outputs<'_> {
         model: &Model,
     ) -> Result<(), ConvertError> {
         // Samples are merged only if the filter accepts all times, so the first time is enough.
-        if !self.admits_moment(weighed.thread, weighed.first_nanos, model) {
+        if !self.admits_moment(weighed.thread, weighed.first_nanos, false, model) {
             self.profile.refuse(weighed.totals().samples);
             if let Some(gathered) = &mut self.gathered {
                 let row = gathered.refused.add_totals(weighed.key(), &weighed.totals());

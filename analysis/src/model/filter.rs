@@ -2,8 +2,7 @@
 
 use super::pattern::Pattern;
 use super::sample::ThreadState;
-use super::thread_spans::ThreadSpans;
-use super::{Model, Sample, SpanScope, ThreadHandle, TimelineMark};
+use super::{ActivitySpans, Model, Sample, SpanScope, ThreadHandle, TimelineMark, is_of_process};
 use nettrace_parser::Event;
 
 /// Conditions that a sample must meet to be counted. A field that is empty or `None` accepts all.
@@ -19,10 +18,25 @@ pub struct Filter {
     /// End of the accepted times, in nanoseconds since the session's start. The end itself is not
     /// accepted.
     pub to_nanos: Option<i64>,
-    /// Accepted spans: times in which threads worked for one activity
-    /// ([`ActivityLine::spans`](crate::report::ActivityLine::spans)), or for the requests to one
-    /// endpoint ([`EndpointSpans::spans_of`](super::EndpointSpans::spans_of)). `None` accepts all.
-    pub spans: Option<ThreadSpans>,
+    /// Times of activities that are accepted: all of a name, one by its id, or the requests to an
+    /// endpoint. [`During`](crate::report::During) finds them in a pass before. `None` accepts all.
+    ///
+    /// ```
+    /// use nettrace_analysis::report::{During, ReportPass};
+    /// use nettrace_analysis::{AnalysisOptions, TopNOptions};
+    /// use nettrace_parser::Reader;
+    /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
+    /// let measured = "BenchmarkDotNet.EngineEventSource/WorkloadActual".parse()?;
+    /// let mut first = ReportPass::new(During::new(measured));
+    /// first.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+    /// let mut options = AnalysisOptions::default();
+    /// options.filter.spans = Some(first.finish().output.spans);
+    /// let mut second = ReportPass::with_options(TopNOptions::default(), options);
+    /// second.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+    /// assert_eq!(second.finish().output.samples, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub spans: Option<ActivitySpans>,
     /// Pattern that at least one frame must match.
     pub frame: Option<Pattern>,
     /// Pattern that no frame may match.
@@ -60,10 +74,10 @@ impl Filter {
             && self.to_nanos.is_none_or(|to| nanos < to)
             && holds(&self.threads, thread)
             && holds(&self.processes, || event.process_id())
-            && self
-                .spans
-                .as_ref()
-                .is_none_or(|spans| thread().is_some_and(|id| spans.overlap(id, nanos, nanos)))
+            && self.spans.as_ref().is_none_or(|spans| match is_of_process(event) {
+                true => spans.is_open(nanos),
+                false => spans.has_work(thread(), nanos),
+            })
     }
 
     /// Returns whether the thread, process and time of a sample are accepted. Conditions on frames
@@ -71,7 +85,7 @@ impl Filter {
     /// [`Resolved::selected`](super::Resolved::selected).
     #[inline]
     pub(crate) fn admits(&self, sample: &Sample, model: &Model) -> bool {
-        self.admits_all_moments() || self.admits_moment(sample.thread, sample.nanos, model)
+        self.admits_all_moments() || self.admits_moment(sample.thread, sample.nanos, false, model)
     }
 
     /// Returns whether the filter accepts all threads, processes and times.
@@ -86,22 +100,37 @@ impl Filter {
         self.from_nanos.is_none() && self.to_nanos.is_none() && self.spans.is_none()
     }
 
-    /// Returns whether the filter accepts a thread, its process and a time.
+    /// Returns whether the filter accepts a thread, its process and a time. `is_of_process`: whether
+    /// spans accept it by its time alone.
     #[inline]
-    pub(crate) fn admits_moment(&self, thread: ThreadHandle, nanos: i64, model: &Model) -> bool {
+    pub(crate) fn admits_moment(
+        &self,
+        thread: ThreadHandle,
+        nanos: i64,
+        is_of_process: bool,
+        model: &Model,
+    ) -> bool {
         self.from_nanos.is_none_or(|from| from <= nanos)
             && self.to_nanos.is_none_or(|to| nanos < to)
             && self.admits_thread(thread, model)
             && self.admits_process(thread, model)
-            && self.admits_span(thread, (nanos, nanos), model)
+            && self.admits_span(thread, (nanos, nanos), is_of_process, model)
     }
 
-    /// Returns whether one of the filter's spans for a thread overlaps the time from `first` to
-    /// `last`.
-    fn admits_span(&self, thread: ThreadHandle, (first, last): (i64, i64), model: &Model) -> bool {
+    /// Returns whether one of the filter's spans for a thread, or for the process, overlaps the time
+    /// from `first` to `last`.
+    fn admits_span(
+        &self,
+        thread: ThreadHandle,
+        (first, last): (i64, i64),
+        is_of_process: bool,
+        model: &Model,
+    ) -> bool {
         let Some(spans) = &self.spans else { return true };
-        let id = model.thread(thread).and_then(|row| row.os_thread_id);
-        id.is_some_and(|id| spans.overlap(id, first, last))
+        if is_of_process {
+            return spans.is_open_in(first, last);
+        }
+        spans.has_work_in(model.thread(thread).and_then(|row| row.os_thread_id), first, last)
     }
 
     /// Returns whether the thread and process of a mark are accepted, and any part of the mark lies
@@ -116,9 +145,8 @@ impl Filter {
         self.from_nanos.is_none_or(|from| from <= last)
             && self.to_nanos.is_none_or(|to| first < to)
             && self.admits_process(mark.thread(), model)
-            && (is_of_process
-                || self.admits_thread(mark.thread(), model)
-                    && self.admits_span(mark.thread(), (first, last), model))
+            && (is_of_process || self.admits_thread(mark.thread(), model))
+            && self.admits_span(mark.thread(), (first, last), is_of_process, model)
     }
 
     fn admits_thread(&self, thread: ThreadHandle, model: &Model) -> bool {

@@ -9,6 +9,7 @@ pub(crate) mod activity_edge;
 pub(crate) mod activity_id;
 mod activity_pairs;
 pub(crate) mod activity_path;
+mod activity_spans;
 mod added_files;
 #[cfg(feature = "symbols")]
 mod aot_names;
@@ -85,6 +86,8 @@ mod when;
 use crate::hash::HashMap;
 use about::About;
 pub(crate) use about::LearnTopic;
+pub use activity_spans::ActivitySpans;
+pub(crate) use activity_spans::is_of_process;
 pub(crate) use assemblies::{Assembly, Domain, is_core};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
 pub use code_file::CodeFile;

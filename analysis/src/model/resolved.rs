@@ -1,6 +1,7 @@
 //! A trace with names for all frames, which is the basis of reports and formats.
 
 use super::Model;
+use super::activity_spans::ActivitySpans;
 use super::call_nodes::Call;
 use super::coverage::Coverage;
 use super::filter::Filter;
@@ -118,6 +119,7 @@ impl<'m> Resolved<'m> {
         let mut caught = HashMap::default();
         // Stacks that share addresses usually have the same frames.
         let mut shared: HashMap<usize, FramesPlace> = HashMap::default();
+        let limits_threads = filter.spans.as_ref().is_some_and(ActivitySpans::limits_threads);
         for stack in stacks.handles() {
             let mut row = resolver.resolve_stack(stack, &mut frames);
             let innermost = frames.first().and_then(|frame| resolver.frames.get(frame.index()));
@@ -128,7 +130,7 @@ impl<'m> Resolved<'m> {
                 row.has_call = false;
             }
             // The last activity of an idle thread stays in the spans until the thread has another.
-            row.passes &= filter.spans.is_none() || !row.is_idle();
+            row.passes &= !limits_threads || !row.is_idle();
             let at = stacks.shared_place(stack);
             let before = at.and_then(|at| shared.get(&at)).copied();
             let before = before.filter(|before| kept.get(*before) == frames);

@@ -42,6 +42,7 @@ pub(crate) mod counters;
 mod counts;
 mod deadlock;
 mod distribution;
+mod during;
 mod each_task;
 mod endpoint_time;
 mod endpoints;
@@ -80,9 +81,9 @@ mod waiting;
 mod waits;
 
 pub use activities::{
-    Activities, ActivitiesReport, ActivityCalls, ActivityEvent, ActivityLayer, ActivityLine,
-    ActivityNode, ActivityRow, Doing, Parts, RequestStep, ServingRequest, SlowActivity,
-    StatusCount, StepKind, Stretch, Unpaired,
+    Activities, ActivitiesReport, ActivityCalls, ActivityChoice, ActivityEvent, ActivityLayer,
+    ActivityLine, ActivityNode, ActivityRow, Doing, Parts, RequestStep, ServingRequest,
+    SlowActivity, StatusCount, StepKind, Stretch, Unpaired,
 };
 pub use alloc::{
     Alloc, AllocEvent, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType,
@@ -99,6 +100,7 @@ pub(crate) use counts::increase;
 pub use counts::{ReasonCount, ThreadCount};
 pub use deadlock::Deadlock;
 pub use distribution::Spread;
+pub use during::{ChosenActivities, During};
 #[cfg_attr(not(feature = "page"), allow(unused_imports, reason = "only the page shows them"))]
 pub(crate) use each_task::TaskTime;
 #[cfg(feature = "page")]

@@ -277,7 +277,7 @@ pub(crate) struct HttpArgs {
 
     /// Only requests to this endpoint, such as 'GET /cart': the parts of their time, the
     /// methods that ran for them, and the places at which they waited. Reads the trace twice
-    #[arg(long, value_name = "ENDPOINT", conflicts_with = "id")]
+    #[arg(long, value_name = "ENDPOINT", conflicts_with_all = ["id", "during"])]
     pub(crate) endpoint: Option<String>,
 }
 

@@ -1,5 +1,6 @@
 //! Options that reports and conversions of stacks have in common.
 
+use super::DuringArgs;
 use crate::expression::pattern;
 use clap::{Args, ValueEnum};
 use nettrace_analysis::{CutStacks, EventSelector, FrameGroup, Kind, Pattern, ThreadState};
@@ -23,6 +24,9 @@ pub(crate) struct MomentArgs {
     /// ..10us; a number without a unit means seconds
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     pub(crate) time: Option<TimeRange>,
+
+    #[command(flatten)]
+    pub(crate) during: DuringArgs,
 }
 
 /// Options that choose which stacks count, and how those that lost their callers are treated.

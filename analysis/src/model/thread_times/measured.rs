@@ -434,7 +434,7 @@ impl RestOf<'_> {
                 continue;
             };
             let interval = seen.interval;
-            if !self.filter.admits_moment(thread, interval.middle(), model) {
+            if !self.filter.admits_moment(thread, interval.middle(), false, model) {
                 continue;
             }
             let of_thread = self.sums.threads.entry(thread).or_default();

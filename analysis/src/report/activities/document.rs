@@ -1,8 +1,9 @@
 //! Results of the reports of activities and of HTTP requests.
 
+use super::chosen_spans::FoundSpans;
 use super::parts::{Parts, Stretch};
 use super::serving::ServingRequest;
-use crate::model::{EndpointSpans, ThreadSpan, ThreadSpans};
+use crate::model::EndpointSpans;
 use crate::report::distribution::Spread;
 use crate::report::occurrence::Occurrence;
 use crate::report::requests::HttpPhases;
@@ -76,6 +77,9 @@ pub struct ActivitiesReport {
     /// Times in which threads worked for incoming requests; empty unless they were asked for.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) request_spans: EndpointSpans,
+    /// Times of chosen activities; empty unless they were asked for.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) chosen_spans: FoundSpans,
 }
 
 /// Activities with the same name.
@@ -359,16 +363,4 @@ pub struct ActivityEvent {
     pub event: String,
     /// Fields, as `name=value …`.
     pub fields: String,
-}
-
-impl ActivityLine {
-    /// Returns the times at which threads worked for the activity.
-    pub fn spans(&self) -> ThreadSpans {
-        let span = |stretch: &Stretch| {
-            let length = i64::try_from(stretch.duration_ns).unwrap_or(i64::MAX);
-            let to = stretch.start_ns.saturating_add(length);
-            Some(ThreadSpan::new(stretch.thread_id?, stretch.start_ns, to))
-        };
-        self.stretches.iter().filter_map(span).collect()
-    }
 }

@@ -113,6 +113,23 @@ pub(super) fn fields_text(event: &Event<'_>) -> String {
     cut(text)
 }
 
+/// Returns the value of a field of a start or stop, as a text.
+pub(super) fn value_of(event: &Event<'_>, wanted: &str) -> Option<String> {
+    if let Some(activity) = view::Activity::from_event(event) {
+        let mut arguments = activity.arguments();
+        return arguments.find(|(name, _)| *name == *wanted).map(|(_, value)| String::from(value));
+    }
+    let mut text = String::new();
+    let value = event.fields().find(wanted)?.value.ok()?;
+    value.append_to(&mut text);
+    Some(text)
+}
+
+/// Returns whether a field of a start or stop has a value.
+pub(super) fn is_field(event: &Event<'_>, field: &str, value: &str) -> bool {
+    value_of(event, field).is_some_and(|text| text == value)
+}
+
 fn text_of(fields: Fields<'_>) -> String {
     let mut text = String::new();
     for field in fields {

@@ -13,6 +13,7 @@
 
 mod awaiting;
 mod chosen;
+mod chosen_spans;
 mod document;
 mod fields;
 mod parts;
@@ -23,6 +24,7 @@ mod tree;
 mod unpaired;
 mod view;
 
+pub use chosen_spans::ActivityChoice;
 pub use document::{
     ActivitiesReport, ActivityCalls, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode,
     ActivityRow, RequestStep, SlowActivity, StatusCount, StepKind, Unpaired,
@@ -44,6 +46,7 @@ use crate::model::intervals::{
 use crate::model::{Model, Resolved, StackHandle, TextHandle, ThreadHandle};
 use awaiting::{AwaitingActivities, EndedActivity};
 use chosen::ChosenActivity;
+use chosen_spans::ChosenSpans;
 use fields::KeptFields;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
@@ -79,6 +82,8 @@ pub struct Activities {
     chosen: Option<ChosenActivity>,
     /// Times in which threads worked for incoming requests; `None` if they are not wanted.
     served: Option<ServedRequests>,
+    /// Times of the activities to which a further pass is limited; `None` if they are not wanted.
+    chosen_spans: Option<ChosenSpans>,
     /// Name of the activities whose slowest are listed; `None` lists those of all.
     slowest_of: Option<String>,
     top: usize,
@@ -99,6 +104,8 @@ pub(crate) struct BegunActivity {
     stack: StackHandle,
     is_selected: bool,
     is_error: bool,
+    /// Whether a further pass is limited to the activity, as far as its start tells.
+    is_chosen: bool,
     fields: KeptFields,
     /// Number in the tracker of parts.
     part: Option<AccountNumber>,
@@ -145,6 +152,7 @@ impl Default for Activities {
             parts: Some(PartTracker::default()),
             chosen: None,
             served: None,
+            chosen_spans: None,
             slowest_of: None,
             top: DEFAULT_ROWS,
             has_fields: true,
@@ -191,6 +199,14 @@ impl Activities {
     #[must_use]
     pub(crate) fn with_request_spans(mut self, max_spans: usize) -> Activities {
         self.served = Some(ServedRequests::new(max_spans));
+        self.parts = self.parts.map(|parts| parts.with_threads(usize::MAX));
+        self
+    }
+
+    /// Keeps the times of the chosen activities in [`ActivitiesReport::chosen_spans`].
+    #[must_use]
+    pub(crate) fn with_spans_of(mut self, choice: ActivityChoice) -> Activities {
+        self.chosen_spans = Some(ChosenSpans::new(choice));
         self.parts = self.parts.map(|parts| parts.with_threads(usize::MAX));
         self
     }
@@ -269,6 +285,10 @@ impl Activities {
             stack: model.stack_of(event, moment.thread),
             is_selected: moment.is_selected,
             is_error: edge.is_error,
+            is_chosen: match &mut self.chosen_spans {
+                Some(chosen) => chosen.started(event, edge, moment),
+                None => false,
+            },
             fields: match moment.is_selected && is_shown && self.has_fields && self.top > 0 {
                 true => KeptFields::new(event, moment),
                 false => KeptFields::None,
@@ -436,6 +456,18 @@ impl Activities {
                 .and_then(|_| KeptFields::at_stop(event))
                 .unwrap_or(begun.fields),
         };
+        if let Some(spans) = &mut self.chosen_spans {
+            let request = begun.request.as_ref().filter(|request| request.is_incoming());
+            let label = |request: &Request| {
+                let at_stop = || facts.and_then(|facts| facts.label_in(model.texts_mut()));
+                request.label.or_else(at_stop).unwrap_or(name)
+            };
+            let (request, stop) = (request.map(label), stop.map(|_| event));
+            if spans.is_chosen(begun.is_chosen, name, stop, request, model.texts()) {
+                let whole = (slow.start, slow.start.saturating_add_unsigned(slow.duration));
+                spans.add(slow.thread, whole, &slow.threads, is_cut);
+            }
+        }
         if let Some(mut request) = begun.request {
             request.is_cut = is_cut;
             let label = request.label.unwrap_or(name);
@@ -584,9 +616,19 @@ impl Report for Activities {
             None => (http.unwrap_or_else(|| report(ActivityView::default(), true)), None),
         };
         let request_spans = self.served.map(|served| served.finish(resolved)).unwrap_or_default();
+        let chosen_spans = self.chosen_spans.map(|it| it.finish(resolved)).unwrap_or_default();
         let same_id = self.chosen.as_ref().map_or(0, ChosenActivity::same_id);
         let events = self.chosen.map(|chosen| chosen.events(resolved.model()));
         let ((events, events_left_out), used) = (events.unwrap_or_default(), self.used);
-        ActivitiesReport { events, events_left_out, same_id, used, http, request_spans, ..main }
+        ActivitiesReport {
+            events,
+            events_left_out,
+            same_id,
+            used,
+            http,
+            request_spans,
+            chosen_spans,
+            ..main
+        }
     }
 }

@@ -75,6 +75,11 @@ impl OutgoingSums {
 }
 
 impl Request {
+    /// Returns whether this is an incoming request, and no layer of another.
+    pub(super) fn is_incoming(&self) -> bool {
+        self.layer_of.is_none() && self.facts.direction() == Some("in")
+    }
+
     pub(super) fn site(
         &self,
         label: TextHandle,

@@ -29,6 +29,9 @@ impl Activities {
                 parts.stop(part, event, moment);
                 parts.take_threads();
             }
+            if let Some(spans) = &mut self.chosen_spans {
+                spans.has_no_end(&begun, name);
+            }
             is_complete &= begun.is_selected;
             if !begun.is_selected {
                 continue;
@@ -72,6 +75,9 @@ impl Activities {
             _ => (0, Lasted::Open),
         };
         let OpenActivity { name, at, what: begun, .. } = &*open.what;
+        if let Some(spans) = &mut self.chosen_spans {
+            spans.has_no_end(begun, *name);
+        }
         if !begun.is_selected {
             return;
         }

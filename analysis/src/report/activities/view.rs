@@ -1,6 +1,7 @@
 //! Sums of activities by place in the tree of names, label and stack.
 
 use super::MAX_PAGE_SPANS;
+use super::chosen_spans::FoundSpans;
 use super::document::{
     ActivitiesReport, ActivityCalls, ActivityLayer, ActivityLine, ActivityNode, ActivityRow,
     SlowActivity, StatusCount, Unpaired,
@@ -424,6 +425,7 @@ impl ActivityView {
             http: None,
             ended: ended.unwrap_or_default(),
             request_spans: EndpointSpans::default(),
+            chosen_spans: FoundSpans::default(),
         }
     }
 }

@@ -51,7 +51,8 @@ pub(super) fn write(
     let mut trace = Analysed::new(context.open(&input)?)?;
     let file = trace.file.clone();
     let (mut options, kinds) = options(args);
-    options.filter.spans = chosen_spans(&args.activity, &input, context)?;
+    options.filter.spans =
+        chosen_spans(args.samples.during(), Some(&args.activity), &input, context)?;
     options.thread_times = trace.thread_times(&input);
     let wanted = match kinds.is_empty() {
         false => kinds.clone(),

@@ -15,7 +15,7 @@ use crate::style::Paint;
 use crate::table::{first, left, right};
 use crate::units;
 use nettrace_analysis::report::{
-    ActivityRow, EndpointTime, EndpointTimeReport, Http, Report, RequestSpans,
+    ActivityChoice, ActivityRow, During, EndpointTime, EndpointTimeReport, Http, Report,
 };
 use std::io::{self, Write};
 
@@ -26,8 +26,9 @@ pub(super) fn run(
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     let rows = args.rows.number;
-    let reports = (RequestSpans::default(), Http::default().with_slowest_of(endpoint).top(rows));
-    let (file, (spans, http)) =
+    let choice = ActivityChoice::Endpoint(endpoint.to_owned());
+    let reports = (During::new(choice), Http::default().with_slowest_of(endpoint).top(rows));
+    let (file, (found, http)) =
         first_pass("--endpoint", reports, asked.options.clone(), asked.input, context)?;
     let slowest = http.slowest;
     let (came, _): (Vec<ActivityRow>, Vec<ActivityRow>) =
@@ -36,8 +37,8 @@ pub(super) fn run(
         let known: Vec<String> = came.iter().map(|row| row.target().to_owned()).collect();
         return Err(no_such_endpoint(endpoint, &known, &file));
     };
-    asked.options.filter.spans = Some(spans.spans_of(endpoint).unwrap_or_default());
-    let left_out = spans.left_out_of(endpoint);
+    asked.options.filter.spans = Some(found.spans);
+    let left_out = found.left_out;
     let report = EndpointTime::new(row.clone(), slowest).with_left_out(left_out).top(rows);
     show(report, asked, context, |report, context| text(rows, report, context))
 }

@@ -116,8 +116,9 @@ pub(super) fn show_in_steps<R: Report>(
 where
     R::Output: Serialize,
 {
-    if let Some(activity) = asked.activity {
-        asked.options.filter.spans = chosen_spans(activity, asked.input, context)?;
+    if asked.options.filter.spans.is_none() {
+        let during = asked.counted.during();
+        asked.options.filter.spans = chosen_spans(during, asked.activity, asked.input, context)?;
     }
     if asked.is_by_endpoint {
         asked.options.endpoints = Some(endpoint_spans(asked.input, context)?);
