@@ -96,43 +96,38 @@ pub(crate) fn chosen_spans(
     let report = During::new(chosen.choice.clone());
     let (file, found) =
         first_pass(chosen.option, report, AnalysisOptions::default(), input, context)?;
-    if found.activities == 0 && found.left_out == 0 {
-        return Err(none_chosen(&chosen.choice, &found, &file));
+    if let Some(text) = none_chosen(&chosen.choice, &found) {
+        return Err(Failure::input(file, text));
     }
-    warn_of_left_out(&chosen.choice, &found, &file, context);
-    let spans = found.spans;
-    Ok(Some(if chosen.is_on_all_threads { spans.on_all_threads() } else { spans }))
+    for text in left_out(&chosen.choice, &found) {
+        context.messages.warning(&format!("{file}: {text}"));
+    }
+    Ok(Some(chosen.limit(found.spans)))
 }
 
-/// Warns of chosen activities whose times are not known.
-fn warn_of_left_out(
-    choice: &ActivityChoice,
-    found: &ChosenActivities,
-    file: &str,
-    context: &mut Context<'_>,
-) {
-    if found.without_end > 0 {
-        let many = units::counted(found.without_end, "span");
-        context
-            .messages
-            .warning(&format!("{file}: {many} of {choice} left out: the trace has no end of them"));
-    }
-    if found.left_out > 0 {
-        let many = units::counted(found.left_out, "span");
-        context.messages.warning(&format!(
-            "{file}: {many} of {choice} left out, or later parts of them: {TOO_MANY_SPANS}"
-        ));
-    }
+/// Returns what is to be said of chosen activities whose times are not known.
+pub(crate) fn left_out(choice: &ActivityChoice, found: &ChosenActivities) -> Vec<String> {
+    let reasons = [
+        (found.without_end, "left out: the trace has no end of them".to_owned()),
+        (found.left_out, format!("left out, or later parts of them: {TOO_MANY_SPANS}")),
+    ];
+    let reasons = reasons.into_iter().filter(|(count, _)| *count > 0);
+    let text = |(count, why)| format!("{} of {choice} {why}", units::counted(count, "span"));
+    reasons.map(text).collect()
 }
 
 /// Reason why activities do not count, or only their begin.
 const TOO_MANY_SPANS: &str = "activities have more spans of threads than are kept (1,048,576)";
 
-/// Returns the failure for a choice that nothing in the trace meets, which says what there is.
-fn none_chosen(choice: &ActivityChoice, found: &ChosenActivities, file: &str) -> Failure {
+/// Returns what is to be said if nothing in the trace meets a choice: what there is. `None` if
+/// something does.
+pub(crate) fn none_chosen(choice: &ActivityChoice, found: &ChosenActivities) -> Option<String> {
+    if found.activities > 0 || found.left_out > 0 {
+        return None;
+    }
     let known = &found.known;
-    let text = match choice {
-        ActivityChoice::Endpoint(endpoint) => return no_such_endpoint(endpoint, known, file),
+    Some(match choice {
+        ActivityChoice::Endpoint(endpoint) => no_such_endpoint(endpoint, known),
         _ if found.without_end > 0 => {
             let many = units::counted(found.without_end, "span");
             format!("the trace has no end of {many} of {choice}, and no other")
@@ -146,8 +141,7 @@ fn none_chosen(choice: &ActivityChoice, found: &ChosenActivities, file: &str) ->
         }
         _ if known.is_empty() => format!("there is no {choice}: {NO_ACTIVITIES}"),
         _ => format!("there is no activity {choice}: there are {}", some_of(known)),
-    };
-    Failure::input(file, text)
+    })
 }
 
 /// Reason why a name matches no activity.
@@ -209,11 +203,11 @@ fn some_of(names: &[String]) -> String {
     some.join(", ")
 }
 
-/// Returns the failure for an endpoint without requests, which names those that have some.
-pub(crate) fn no_such_endpoint(endpoint: &str, known: &[String], file: &str) -> Failure {
+/// Returns what is to be said of an endpoint without requests, with those that have some.
+pub(crate) fn no_such_endpoint(endpoint: &str, known: &[String]) -> String {
     let others = match known {
         [] => NO_REQUEST_THREADS.to_owned(),
         _ => format!("there are {}", some_of(known)),
     };
-    Failure::input(file, format!("no request to '{endpoint}' came in and ended: {others}"))
+    format!("no request to '{endpoint}' came in and ended: {others}")
 }

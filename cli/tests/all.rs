@@ -14,6 +14,7 @@ mod convert_invariants;
 mod counters_python;
 mod cut_stacks;
 mod diff;
+mod during;
 mod end_mark;
 mod errors;
 mod events;

@@ -4,7 +4,7 @@ use crate::column::Table;
 use crate::schema::TABLES;
 use crate::sheet::{Sheet, SheetColumn};
 use crate::spill::MakeSpill;
-use nettrace_analysis::{CutStacks, ThreadTimes};
+use nettrace_analysis::{CutStacks, Filter, ThreadTimes};
 use nettrace_export::EventPattern;
 use std::io;
 use std::sync::Arc;
@@ -23,6 +23,9 @@ pub struct TableOptions {
     pub cut_stacks: CutStacks,
     /// Times of the trace's process and its threads, which recordings may have beside the events.
     pub thread_times: Option<Arc<ThreadTimes>>,
+    /// Threads, times and spans of activities to which the rows of what happened are limited. Tables
+    /// of code, stacks and threads are whole; conditions on frames and states are not looked at.
+    pub filter: Filter,
 }
 
 impl Default for TableOptions {
@@ -33,6 +36,7 @@ impl Default for TableOptions {
             wide: Vec::new(),
             cut_stacks: CutStacks::default(),
             thread_times: None,
+            filter: Filter::default(),
         }
     }
 }

@@ -102,6 +102,7 @@ impl TablePass {
         analysis.skips_profile = times.is_none();
         analysis.thread_times = times.cloned();
         analysis.cut_stacks = options.cut_stacks;
+        analysis.filter.clone_from(&options.filter);
         analysis.kinds = vec![
             Kind::Cpu,
             Kind::OffCpu,
@@ -197,6 +198,24 @@ impl Observers {
         self.shared.begin(self.prefix);
     }
 
+    /// Adds the rows that an event makes alone.
+    #[inline]
+    fn add_rows(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        let prefix = self.prefix;
+        if let Some(events) = &mut self.events {
+            events.add(event, moment, model, prefix);
+        }
+        if let Some(wide) = &mut self.wide {
+            wide.add(event, moment, model, prefix);
+        }
+        if let Some(sheet) = &mut self.exceptions {
+            add_exception(sheet, event, moment, model, prefix);
+        }
+        if let Some(sheet) = &mut self.allocations {
+            rows::allocations::add_allocation(sheet, event, &self.shared, model, prefix);
+        }
+    }
+
     /// Returns whether a table needs the events themselves, and not only samples, threads and code.
     fn wants_events(&self) -> bool {
         self.events.is_some()
@@ -229,17 +248,8 @@ impl ReportSet for Observers {
     #[inline]
     fn observe(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model, (): &()) -> u64 {
         let prefix = self.prefix;
-        if let Some(events) = &mut self.events {
-            events.add(event, moment, model, prefix);
-        }
-        if let Some(wide) = &mut self.wide {
-            wide.add(event, moment, model, prefix);
-        }
-        if let Some(sheet) = &mut self.exceptions {
-            add_exception(sheet, event, moment, model, prefix);
-        }
-        if let Some(sheet) = &mut self.allocations {
-            rows::allocations::add_allocation(sheet, event, &self.shared, model, prefix);
+        if moment.is_selected {
+            self.add_rows(event, moment, model);
         }
         self.shared.note_lock(event, moment);
         if let Some((report, _)) = &mut self.gcs {

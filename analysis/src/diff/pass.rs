@@ -10,7 +10,7 @@ use crate::driver::AnalysisOptions;
 use crate::fact::comparison::{DiffKey, Subject};
 use crate::findings::overview::{Overview, OverviewInterest};
 use crate::findings::{Summary, SummaryReport};
-use crate::model::{Kind, Model};
+use crate::model::{ActivitySpans, Kind, Model};
 use crate::over_time::{self, SampleRow, Shared, gathering_pass};
 use crate::report::set::{ReportSet, Reports, Resolving};
 use crate::report::{
@@ -40,7 +40,8 @@ pub fn pass(
 ) -> ReportPass<'static, impl Reports<Outputs = MeasuredTrace>> {
     // The cost of recording, which differs between runs and recorders, becomes one frame.
     options.folding.is_recording = Some(true);
-    gathering_pass(options, &KINDS, DiffReports::new)
+    let spans_nanos = options.filter.spans.as_ref().map(ActivitySpans::total_nanos);
+    gathering_pass(options, &KINDS, |gathered| DiffReports::new(gathered, spans_nanos))
 }
 
 /// Observers of a trace for a comparison.
@@ -53,10 +54,12 @@ struct DiffReports {
     has_runtime: bool,
     /// Times of the first and the last event outside of the rundown.
     events: Option<(i64, i64)>,
+    /// Nanoseconds in the spans of activities to which the filter limits the trace.
+    spans_nanos: Option<u64>,
 }
 
 impl DiffReports {
-    fn new(gathered: Shared<GatheredWork>) -> DiffReports {
+    fn new(gathered: Shared<GatheredWork>, spans_nanos: Option<u64>) -> DiffReports {
         let mut reports = Overview::reports_for_findings();
         reports.counters = Counters::default();
         reports.gc = Gc::default();
@@ -69,6 +72,7 @@ impl DiffReports {
             gathered,
             has_runtime: false,
             events: None,
+            spans_nanos,
         }
     }
 }
@@ -130,6 +134,9 @@ impl ReportSet for DiffReports {
         let mut startup = self.startup;
         cut.work(&gathered, &mut startup);
         let mut trace = cut.trace;
+        if let Some(nanos) = self.spans_nanos.filter(|_| trace.operations_of.is_empty()) {
+            trace.duration_ns = nanos;
+        }
         // The start of a benchmark's process is no part of what it measures.
         let startup = if trace.operations_of.is_empty() { startup.values() } else { Vec::new() };
         for (measure, value) in startup {

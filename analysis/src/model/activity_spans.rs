@@ -57,6 +57,11 @@ impl ActivitySpans {
         self.whole.as_slice().iter().map(|span| (span.from_nanos, span.to_nanos))
     }
 
+    /// Returns the sum of the times from the starts to the stops, in nanoseconds.
+    pub fn total_nanos(&self) -> u64 {
+        self.times().fold(0, |sum, (from, to)| sum.saturating_add(from.abs_diff(to)))
+    }
+
     /// Returns whether what a thread does at a time is accepted.
     pub fn has_work(&self, thread_id: Option<u64>, nanos: i64) -> bool {
         self.has_work_in(thread_id, nanos, nanos)

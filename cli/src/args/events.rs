@@ -1,6 +1,6 @@
 //! The command line of `nettrace events`.
 
-use super::{InputArgs, ThreadArgs};
+use super::{DuringArgs, InputArgs, ThreadArgs};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use nettrace_export::{
@@ -51,6 +51,9 @@ pub(crate) struct EventsArgs {
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     #[arg(help_heading = "Which events")]
     pub(crate) time: Option<TimeRange>,
+
+    #[command(flatten, next_help_heading = "Which events")]
+    pub(crate) during: DuringArgs,
 
     /// Only events that meet this condition, such as Count>3, 'Name=abc and not
     /// Message~timeout'; see below

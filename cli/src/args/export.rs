@@ -1,6 +1,6 @@
 //! The command line of `nettrace export`.
 
-use super::{ColorArg, CutStacksArg, QuietArg, ReadArgs};
+use super::{ColorArg, CutStacksArg, DuringArgs, QuietArg, ReadArgs};
 use clap::{Args, Subcommand};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -99,6 +99,9 @@ pub(crate) struct ParquetArgs {
     /// Maximum number of traces read at the same time; default: the number of processors
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    pub(crate) during: DuringArgs,
 
     #[command(flatten)]
     pub(crate) read: ReadArgs,

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use clap::Args;
+use nettrace_analysis::model::ActivitySpans;
 use nettrace_analysis::report::{ActivityChoice, DEFAULT_ROWS};
 
 /// Option that chooses between text and JSON.
@@ -69,6 +70,11 @@ impl ChosenActivity {
         };
         let is_on_all_threads = during.is_some_and(|args| args.all_threads);
         Ok(Some(ChosenActivity { option, choice, is_on_all_threads }))
+    }
+
+    /// Returns the spans of the activities, on the threads that count.
+    pub(crate) fn limit(&self, spans: ActivitySpans) -> ActivitySpans {
+        if self.is_on_all_threads { spans.on_all_threads() } else { spans }
     }
 }
 

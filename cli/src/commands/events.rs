@@ -1,5 +1,6 @@
 //! `nettrace events`: writes each event as a line.
 
+use crate::analysed::chosen_spans;
 use crate::args::{BigInts, EventsArgs, Order};
 use crate::context::{Context, failed};
 use crate::exit::Exit;
@@ -7,6 +8,8 @@ use crate::failure::Failure;
 use crate::input::{Ended, Input, Regions, ended};
 use crate::output::Output;
 use crate::stack_names::{self, StackNames};
+use nettrace_analysis::Filter;
+use nettrace_analysis::model::ActivitySpans;
 use nettrace_export::{EventParts, EventWriter, WriteOptions};
 use nettrace_parser::{Error, Event, Reader, Visit, parallel};
 use std::io;
@@ -14,6 +17,7 @@ use std::ops::ControlFlow;
 
 pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     args.format.check_utc(args.utc)?;
+    let spans = chosen_spans(Some(&args.during), None, &args.input, context)?;
     let mut trace = context.open(&args.input)?;
     // An unreadable trace fails before anything is written.
     trace.reader.trace().map(drop).map_err(|error| Failure::read(&trace.file, &error, 0))?;
@@ -23,6 +27,7 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
     let has_frames = options.detail.frames;
     let mut writer = EventWriter::new(args.format.form(), options);
     let parts = EventParts::for_writer(&writer)
+        .filter(|_| spans.is_none())
         .and_then(|parts| trace.regions(args.threads).map(|regions| (parts, regions)));
     let file = trace.file;
     let ended = match parts {
@@ -35,7 +40,8 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
                 false => None,
             };
             let names = StackNames::new(has_frames, model.as_ref());
-            by_one(args.order, &mut writer, names, trace.reader, &file, &mut context.out)?
+            let shown = ShownEvents { order: args.order, spans, file: &file };
+            by_one(shown, &mut writer, names, trace.reader, &mut context.out)?
         }
     };
     writer.finish(context.out.buffer());
@@ -90,24 +96,49 @@ impl Visit for EventPrinter<'_, '_> {
     }
 }
 
-fn by_one(
+/// Events that are shown inside the spans of activities. The model of the stacks' names learns from
+/// all.
+struct InsideSpans<V> {
+    filter: Filter,
+    shown: V,
+}
+
+impl Visit for InsideSpans<&mut EventPrinter<'_, '_>> {
+    fn event(&mut self, event: Event<'_>) {
+        match self.filter.accepts_event(&event) {
+            true => self.shown.event(event),
+            false => self.shown.names.learn(&event),
+        }
+    }
+
+    fn wants_more(&self) -> bool {
+        self.shown.wants_more()
+    }
+}
+
+/// Which events of a file are shown, and how.
+struct ShownEvents<'f> {
     order: Order,
+    /// Spans of activities inside which they are; `None` for all.
+    spans: Option<ActivitySpans>,
+    file: &'f str,
+}
+
+fn by_one(
+    shown: ShownEvents<'_>,
     writer: &mut EventWriter,
     names: StackNames<'_>,
-    mut reader: Reader<Input>,
-    file: &str,
+    reader: Reader<Input>,
     out: &mut Output<'_>,
 ) -> Result<Ended, Failure> {
     let mut show = EventPrinter { writer, names, out, written: Ok(()) };
-    let ended = |result: Result<(), Error>, reader: &Reader<Input>| match result {
-        Ok(()) => Ok(ended(reader)),
-        Err(error) => Err(failed(file, reader, &error)),
-    };
-    let ended = match order {
-        Order::File => ended(reader.visit(&mut show), &reader),
-        Order::Time => {
-            let mut ordered = reader.time_ordered();
-            ended(ordered.visit(&mut show), ordered.reader())
+    let ended = match shown.spans {
+        None => visit(&mut show, shown.order, reader, shown.file),
+        Some(spans) => {
+            let mut filter = Filter::default();
+            filter.spans = Some(spans);
+            let mut inside = InsideSpans { filter, shown: &mut show };
+            visit(&mut inside, shown.order, reader, shown.file)
         }
     };
     show.written?;
@@ -116,6 +147,25 @@ fn by_one(
         show.out.finish()?;
     }
     ended
+}
+
+fn visit(
+    show: &mut impl Visit,
+    order: Order,
+    mut reader: Reader<Input>,
+    file: &str,
+) -> Result<Ended, Failure> {
+    let ended = |result: Result<(), Error>, reader: &Reader<Input>| match result {
+        Ok(()) => Ok(ended(reader)),
+        Err(error) => Err(failed(file, reader, &error)),
+    };
+    match order {
+        Order::File => ended(reader.visit(show), &reader),
+        Order::Time => {
+            let mut ordered = reader.time_ordered();
+            ended(ordered.visit(show), ordered.reader())
+        }
+    }
 }
 
 fn by_several(

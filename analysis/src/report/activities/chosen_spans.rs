@@ -177,9 +177,9 @@ impl ChosenSpans {
         }
     }
 
-    /// Adds an activity that lasted from `begun` to `ended`. `threads`: thread, start and end of the
-    /// work for it, as activity ids tell; if they tell nothing, it is that of the thread of its
-    /// start. `is_cut`: later work is not known.
+    /// Adds an activity that lasted from `begun` to `ended`, its stop included. `threads`: thread,
+    /// start and end of the work for it, as activity ids tell; if they tell nothing, it is that of
+    /// the thread of its start. `is_cut`: later work is not known.
     pub(super) fn add(
         &mut self,
         on: ThreadHandle,
@@ -190,10 +190,14 @@ impl ChosenSpans {
         let has_room = self.spans.len().saturating_add(threads.len()) < MAX_SPANS
             && self.whole.len() < MAX_SPANS;
         if has_room {
-            self.whole.push((begun, ended));
+            let after = ended.saturating_add(1);
+            self.whole.push((begun, after));
+            let with_stop = |to: i64| if to == ended { after } else { to };
             match threads {
-                [] => self.spans.push((on, begun, ended)),
-                _ => self.spans.extend(threads),
+                [] => self.spans.push((on, begun, after)),
+                _ => self
+                    .spans
+                    .extend(threads.iter().map(|(on, from, to)| (*on, *from, with_stop(*to)))),
             }
         }
         increase(&mut self.left_out, u64::from(!has_room || is_cut));

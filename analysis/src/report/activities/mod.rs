@@ -463,9 +463,12 @@ impl Activities {
                 request.label.or_else(at_stop).unwrap_or(name)
             };
             let (request, stop) = (request.map(label), stop.map(|_| event));
+            let end = match stop {
+                Some(_) => moment.nanos,
+                None => slow.start.saturating_add_unsigned(slow.duration),
+            };
             if spans.is_chosen(begun.is_chosen, name, stop, request, model.texts()) {
-                let whole = (slow.start, slow.start.saturating_add_unsigned(slow.duration));
-                spans.add(slow.thread, whole, &slow.threads, is_cut);
+                spans.add(slow.thread, (slow.start, end), &slow.threads, is_cut);
             }
         }
         if let Some(mut request) = begun.request {

@@ -1,6 +1,6 @@
 //! Finds and reads the traces of both sides of a comparison.
 
-use crate::analysed::Analysed;
+use crate::analysed::{Analysed, chosen_spans};
 use crate::analysis_options::AnalysisArgs;
 use crate::args::{DiffArgs, InputArgs};
 use crate::context::Context;
@@ -191,6 +191,7 @@ fn read_one(
         options.filter.to_nanos = time.to();
     }
     let input = InputArgs { file: path, read: args.read };
+    options.filter.spans = chosen_spans(args.samples.during(), None, &input, context)?;
     let mut trace = Analysed::new(context.open(&input)?)?;
     options.thread_times = trace.thread_times(&input);
     let mut pass = diff::pass(options);

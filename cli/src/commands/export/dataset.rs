@@ -224,6 +224,15 @@ impl<'d> TraceFiles<'d> {
         Ok(Box::new(BufWriter::with_capacity(256 << 10, file)))
     }
 
+    /// Removes the file that an earlier export wrote of a table, which has no rows now.
+    pub(super) fn remove(&self, table: &str) -> io::Result<()> {
+        let folder = self.dataset.folder.join(table).join(&self.keys);
+        match fs::remove_file(folder.join(format!("{}.parquet", self.name))) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Moves the complete files to their places, in the order in which they were created.
     pub(super) fn publish(&self) -> io::Result<()> {
         let mut made = self.made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -5,7 +5,7 @@ mod inputs;
 mod keys;
 mod trace;
 
-use crate::args::{ExportArgs, ExportFormat, ParquetArgs};
+use crate::args::{ChosenActivity, ExportArgs, ExportFormat, ParquetArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, plain};
@@ -55,6 +55,7 @@ fn parquet(args: &ParquetArgs, context: &mut Context<'_>) -> Result<Exit, Failur
         tables: &tables,
         has_payload: !args.no_payload,
         cut_stacks: args.cut_stacks.how(),
+        during: ChosenActivity::from_args(Some(&args.during), None)?,
         wide: &args.wide,
         wide_matched: args.wide.iter().map(|_| AtomicBool::new(false)).collect(),
         skips_existing: args.skip_existing,
@@ -153,8 +154,11 @@ fn export_all(
 /// Counts the result of one input, and prints the messages about it.
 fn report(result: &InputResult, counts: &mut ResultCounts, context: &mut Context<'_>) {
     match result {
-        InputResult::Exported { file, ended, wide_left_out, has_untold_samples } => {
+        InputResult::Exported { file, ended, lacking, wide_left_out, has_untold_samples } => {
             counts.exported += 1;
+            for text in lacking {
+                context.messages.warning(&format!("{file}: {text}"));
+            }
             if *wide_left_out > 0 {
                 context.messages.warning(&format!(
                     "{file}: {} of --wide have no row, because at most 256 layouts of payloads get files of their own; name fewer events",

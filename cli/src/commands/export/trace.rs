@@ -3,12 +3,14 @@
 use super::dataset::{Dataset, TraceFiles, failure_name};
 use super::inputs::{Hashed, InputSource, Named};
 use super::keys::{Facts, Keys, program};
-use crate::args::ReadArgs;
+use crate::analysed::{left_out, none_chosen};
+use crate::args::{ChosenActivity, ReadArgs};
 use crate::failure::{Failure, plain};
 use crate::input::{Ended, Input, ended};
 use crate::progress::Progress;
 use nettrace_analysis::info::{Survey, TraceInfo};
-use nettrace_analysis::{CutStacks, ThreadTimes};
+use nettrace_analysis::report::{During, ReportPass};
+use nettrace_analysis::{AnalysisError, CutStacks, Filter, ThreadTimes};
 use nettrace_export::EventPattern;
 use nettrace_parser::{Reader, Trace};
 use nettrace_tables::schema::{INPUTS, SAMPLES, THREAD_TIMES};
@@ -26,6 +28,8 @@ pub(super) struct Exporter<'e> {
     pub(super) tables: &'e [&'static Table],
     pub(super) has_payload: bool,
     pub(super) cut_stacks: CutStacks,
+    /// Activities to whose spans the rows are limited; `None` for all rows.
+    pub(super) during: Option<ChosenActivity>,
     pub(super) wide: &'e [String],
     /// Whether any trace had an event that matches, for each pattern of `wide`.
     pub(super) wide_matched: Vec<AtomicBool>,
@@ -38,6 +42,8 @@ pub(super) enum InputResult {
     Exported {
         file: String,
         ended: Box<Ended>,
+        /// What the trace lacks of the chosen activities.
+        lacking: Vec<String>,
         /// Number of events of `--wide` without a row.
         wide_left_out: u64,
         /// Whether the states of threads in a table of samples are not those of the sampler.
@@ -76,7 +82,11 @@ impl Exporter<'_> {
             CutStacks::Keep => " cut-stacks=keep",
             _ => "",
         };
-        format!("{payload}{cut}{wide}")
+        let during = self.during.as_ref().map_or_else(String::new, |chosen| {
+            let threads = if chosen.is_on_all_threads { " all-threads" } else { "" };
+            format!(" during={}{threads}", chosen.choice)
+        });
+        format!("{payload}{cut}{wide}{during}")
     }
 
     /// Returns whether an earlier export wrote all tables of this export with equal content.
@@ -152,6 +162,23 @@ impl Exporter<'_> {
         ThreadTimes::read(&mut second?).ok()
     }
 
+    /// Returns the filter of the chosen activities, and what the trace lacks of them. If it has none,
+    /// the filter accepts nothing of what happened.
+    fn filter(&self, input: &Named) -> Result<(Filter, Vec<String>), Failure> {
+        let mut filter = Filter::default();
+        let Some(chosen) = &self.during else { return Ok((filter, Vec::new())) };
+        let mut pass = ReportPass::new(During::new(chosen.choice.clone()));
+        let mut events = self.open(input)?.0.time_ordered();
+        if let Err(AnalysisError::Read(error)) = pass.read(&mut events) {
+            return Err(Failure::read(&input.name, &error, events.reader().position()));
+        }
+        let found = pass.finish().output;
+        let none = none_chosen(&chosen.choice, &found);
+        let lacking = none.map_or_else(|| left_out(&chosen.choice, &found), |text| vec![text]);
+        filter.spans = Some(chosen.limit(found.spans));
+        Ok((filter, lacking))
+    }
+
     /// Removes the row of an earlier export that could not read this input.
     fn forget_failures(&self, input: &Named) {
         // Standard input is a different input each time.
@@ -165,6 +192,10 @@ impl Exporter<'_> {
             Ok(opened) => opened,
             Err(failure) => return self.failed(input, Some(hashed), failure),
         };
+        let (filter, lacking) = match self.filter(input) {
+            Ok(filter) => filter,
+            Err(failure) => return self.failed(input, Some(hashed), failure),
+        };
         let hash = hashed.hash.hex();
         // The folder depends on events, such as the event with the command line, so that it is set
         // after all events were read.
@@ -175,6 +206,7 @@ impl Exporter<'_> {
         options.has_payload = self.has_payload;
         options.wide = self.wide.iter().map(|event| EventPattern::new(event)).collect();
         options.cut_stacks = self.cut_stacks;
+        options.filter = filter;
         options.thread_times = self.thread_times(input, &header).map(Arc::new);
         let make_spill = self.dataset.make_spill();
         let made = TablePass::new(hashed.hash.input_id(), &options, make_spill);
@@ -200,6 +232,11 @@ impl Exporter<'_> {
         let written = pass.finish(&mut TableFiles(&files)).and_then(|written| {
             row.write(&self.options(), files.create(INPUTS.name, "")?)?;
             files.publish()?;
+            for table in self.tables.iter().filter(|table| table.name != INPUTS.name) {
+                if !written.tables.iter().any(|(name, _)| name == table.name) {
+                    files.remove(table.name)?;
+                }
+            }
             Ok(written)
         });
         let written = written.map_err(|error| self.unwritten(&error))?;
@@ -211,6 +248,7 @@ impl Exporter<'_> {
         Ok(InputResult::Exported {
             file: input.name.clone(),
             ended: Box::new(ended),
+            lacking,
             wide_left_out,
             has_untold_samples: written.has_untold_samples && self.has_states(),
         })

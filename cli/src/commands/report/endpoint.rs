@@ -35,7 +35,7 @@ pub(super) fn run(
         http.activities.into_iter().partition(|row| row.direction.as_deref() == Some("in"));
     let Some(row) = came.iter().find(|row| row.target() == endpoint) else {
         let known: Vec<String> = came.iter().map(|row| row.target().to_owned()).collect();
-        return Err(no_such_endpoint(endpoint, &known, &file));
+        return Err(Failure::input(file, no_such_endpoint(endpoint, &known)));
     };
     asked.options.filter.spans = Some(found.spans);
     let left_out = found.left_out;
