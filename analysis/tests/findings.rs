@@ -37,6 +37,7 @@ fn the_findings_of_all_reports_are_plain_values() {
         name::<Loader>(),
         name::<Logs>(),
         name::<Modules>(),
+        name::<During>(),
         name::<RequestSpans>(),
         name::<Summary>(),
         name::<Sql>(),

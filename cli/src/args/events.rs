@@ -52,7 +52,7 @@ pub(crate) struct EventsArgs {
     #[arg(help_heading = "Which events")]
     pub(crate) time: Option<TimeRange>,
 
-    #[command(flatten, next_help_heading = "Which events")]
+    #[command(flatten)]
     pub(crate) during: DuringArgs,
 
     /// Only events that meet this condition, such as Count>3, 'Name=abc and not
