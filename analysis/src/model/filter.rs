@@ -22,17 +22,17 @@ pub struct Filter {
     /// endpoint. [`During`](crate::report::During) finds them in a pass before. `None` accepts all.
     ///
     /// ```
-    /// use nettrace_analysis::report::{During, ReportPass};
-    /// use nettrace_analysis::{AnalysisOptions, TopNOptions};
+    /// use nettrace_analysis::AnalysisOptions;
+    /// use nettrace_analysis::report::{During, ReportPass, TopNOptions};
     /// use nettrace_parser::Reader;
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
     /// let measured = "BenchmarkDotNet.EngineEventSource/WorkloadActual".parse()?;
     /// let mut first = ReportPass::new(During::new(measured));
-    /// first.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+    /// let _outcome = first.read(&mut Reader::from_slice(&bytes).time_ordered())?;
     /// let mut options = AnalysisOptions::default();
     /// options.filter.spans = Some(first.finish().output.spans);
     /// let mut second = ReportPass::with_options(TopNOptions::default(), options);
-    /// second.read(&mut Reader::from_slice(&bytes).time_ordered())?;
+    /// let _outcome = second.read(&mut Reader::from_slice(&bytes).time_ordered())?;
     /// assert_eq!(second.finish().output.samples, 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
