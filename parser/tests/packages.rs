@@ -89,6 +89,40 @@ fn every_published_package_carries_its_licences_readme_and_changelog_and_no_test
     }
 }
 
+/// Front pages are shown by crates.io, too, which resolves no names of items and hides no lines.
+#[test]
+fn front_pages_need_no_rustdoc() {
+    let workspace = text(&root().join("Cargo.toml"));
+    let minimum = value(&workspace, "rust-version").expect("a version").trim_matches('"');
+    for (folder, _) in published() {
+        let page = text(&root().join(&folder).join("README.md"));
+        assert!(page.contains(&format!("Minimum Rust version: {minimum}.")), "{folder}");
+        assert!(!page.contains("nettrace_testdata"), "{folder}: it is not published");
+        let mut in_code = None;
+        for line in page.lines() {
+            match (in_code, line.strip_prefix("```")) {
+                (None, Some(language)) => in_code = Some(language),
+                (Some(_), Some(_)) => in_code = None,
+                (Some(language), None) => {
+                    let is_hidden = line == "#" || line.starts_with("# ");
+                    assert!(!(language.starts_with("rust") && is_hidden), "{folder}: {line}");
+                    assert!(language != "no_run", "{folder}: a fence is `rust,no_run`");
+                }
+                (None, None) => {
+                    for name in line.split("[`").skip(1).filter_map(|rest| rest.split_once("`]")) {
+                        let (name, after) = name;
+                        let is_target = format!("\n[`{name}`]: https://");
+                        assert!(
+                            after.starts_with('(') || page.contains(&is_target),
+                            "{folder}: [`{name}`] leads nowhere outside of rustdoc"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn no_dependency_is_held_at_one_version() {
     let manifests =
