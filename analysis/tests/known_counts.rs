@@ -3,7 +3,9 @@
 
 use super::known::{findings, millis, top};
 use nettrace_analysis::heap::{HeapDump, HeapReader, HeapReport, Retained};
-use nettrace_analysis::report::{Exceptions, Gc, Report, ReportPass, Tasks, ThreadPool};
+use nettrace_analysis::report::{
+    Exceptions, Gc, GcChange, GcReport, Report, ReportPass, Tasks, ThreadPool,
+};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus::{self, TraceFile};
 use std::collections::BTreeMap;
@@ -65,6 +67,30 @@ fn collections_pauses_and_sizes_are_those_that_the_program_counts() {
         let sizes = (last.heap_after_bytes, last.fragmentation_bytes);
         assert_eq!(sizes, (Some(heap), Some(fragmentation)), "{name}");
     }
+}
+
+#[test]
+fn decisions_and_their_costs_say_why_server_gc_went_from_one_heap_to_two() {
+    let changed = |report: &GcReport| {
+        let [change] = &report.adaptation.as_ref().unwrap().changes[..] else { panic!("one") };
+        assert_eq!((change.from_heaps, change.to_heaps), (1, 2));
+        let percent = (change.cost_percent.unwrap() * 10.0).round() / 10.0;
+        (change.collection, change.is_full, percent)
+    };
+    let known = report::<Gc>(&corpus::known("gc/GcShow-srv1-1"));
+    assert_eq!(changed(&known), (11, false, 40.6));
+    let adaptation = known.adaptation.unwrap();
+    assert_eq!((adaptation.samples, adaptation.decisions.len()), (33, 14));
+    let row = adaptation.decisions.iter().find(|row| row.changed.is_some()).unwrap();
+    assert_eq!((row.collection, row.heaps, row.heaps_allowed), (10, Some(2), Some([0, 2])));
+    assert_eq!((row.stable_bytes, row.since_change), (Some(785_336), 10));
+    assert_eq!(row.changed, Some(GcChange::Heaps));
+    // Only full collections ran. The details of the first one with two heaps come after the next
+    // decision.
+    let full = report::<Gc>(&corpus::web("dt-gccollect"));
+    assert_eq!(changed(&full), (10, true, 32.3));
+    // Workstation GC has one heap and decides nothing.
+    assert_eq!(report::<Gc>(&corpus::known("gc/GcShow-srv0-1")).adaptation, None);
 }
 
 #[test]

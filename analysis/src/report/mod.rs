@@ -110,7 +110,8 @@ pub use exceptions::{
     ExceptionType, Exceptions, ExceptionsReport, MessageCount, MethodCount, TypeCount,
 };
 pub use gc::{
-    Collection, Gc, GcKind, GcReason, GcReport, GcTotals, GenerationSizes, GenerationTotals, Pause,
+    Collection, Gc, GcAdaptation, GcChange, GcDecision, GcKind, GcReason, GcReport, GcTotals,
+    GenerationSizes, GenerationTotals, HeapCountChange, Pause,
 };
 pub(crate) use gc::{CollectionCounts, CollectionFigures};
 pub use http::Http;

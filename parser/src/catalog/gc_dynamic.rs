@@ -12,7 +12,7 @@
 
 use super::event::{CatalogEvent, event, sent};
 use super::generated;
-use super::row::{FieldRow, boolean8, f32, u16, u32, u64};
+use super::row::{FieldRow, f32, u8, u16, u32, u64};
 use crate::bytes::{numbers, take_first, utf16_end};
 use crate::schema::{Field, Schema};
 use std::sync::OnceLock;
@@ -36,7 +36,7 @@ const fn record(
 /// Records that no manifest describes. .NET 10 writes them when it adapts the number of heaps
 /// to the program. The collector's own analysis tools use these names; sizes and values were
 /// checked against an ASP.NET Core trace.
-static BY_HAND: [CatalogEvent; 2] = [
+static BY_HAND: [CatalogEvent; 3] = [
     record(
         "SizeAdaptationSample",
         "GC/SizeAdaptationSample",
@@ -68,12 +68,31 @@ static BY_HAND: [CatalogEvent; 2] = [
             u16("RecordedTcpCount"),
             f32("RecordedTcpSlope"),
             u32("NumGcsSinceLastChange"),
-            boolean8("AggFactor"),
+            u8("AggFactor"),
             u16("ChangeDecision"),
             u16("AdjReason"),
             u16("HcChangeFreqFactor"),
             u16("HcFreqReason"),
-            boolean8("AdjMetric"),
+            // What was changed: 0 nothing, 1 the number of heaps, 2 the budget of generation 0.
+            u8("AdjMetric"),
+        ],
+    ),
+    record(
+        "SizeAdaptationFullGCTuning",
+        "GC/SizeAdaptationFullGCTuning",
+        &[
+            u16("Version"),
+            // The number that the decision before this one ended with.
+            u16("NewNHeaps"),
+            u64("CurrentGCIndex"),
+            f32("MedianGen2Tcp"),
+            u32("NumGen2sSinceLastChange"),
+            u32("Gen2Sample0Age"),
+            f32("Gen2Sample0Percent"),
+            u32("Gen2Sample1Age"),
+            f32("Gen2Sample1Percent"),
+            u32("Gen2Sample2Age"),
+            f32("Gen2Sample2Percent"),
         ],
     ),
 ];
@@ -185,10 +204,13 @@ mod tests {
             ["NewNHeaps=1", "MaxHeapCountDatas=0", "MinHeapCountDatas=0", "CurrentGCIndex=4"]
         );
         assert!(fields[8].starts_with("MedianThroughputCostPercent=2.02"), "{fields:?}");
-        assert_eq!(
-            fields[13..16],
-            ["NumGcsSinceLastChange=4", "AggFactor=false", "ChangeDecision=4"]
-        );
+        assert_eq!(fields[13..16], ["NumGcsSinceLastChange=4", "AggFactor=0", "ChangeDecision=4"]);
+        let full = "010001000900000000000000b81901420600000002000000b819014201000000c785d84100000000\
+                    27dc7342";
+        let fields = shown(&payload("SizeAdaptationFullGCTuning", &of(full)));
+        assert_eq!(fields[3..5], ["NewNHeaps=1", "CurrentGCIndex=9"]);
+        assert!(fields[5].starts_with("MedianGen2Tcp=32.27"), "{fields:?}");
+        assert_eq!(fields[6..8], ["NumGen2sSinceLastChange=6", "Gen2Sample0Age=2"]);
     }
 
     #[test]

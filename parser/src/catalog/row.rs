@@ -63,7 +63,6 @@ row_types! {
     i64 I64
     f32 F32
     f64 F64
-    boolean8 Boolean8
     boolean32 Boolean32
     pointer Pointer
     guid Guid

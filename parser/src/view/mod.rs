@@ -17,6 +17,7 @@
 //! ```
 
 mod activity;
+mod adaptation;
 mod allocation;
 mod contention;
 mod counter;
@@ -33,6 +34,7 @@ mod sample;
 
 pub use crate::catalog::known::KnownProvider;
 pub use activity::{Activity, ActivityEdge};
+pub use adaptation::{GcAdaptation, GcAdaptationDecision, GcAdaptationSample};
 pub use allocation::Allocation;
 pub use contention::{ContentionStart, ContentionStop};
 pub use counter::{Counter, CounterValue};

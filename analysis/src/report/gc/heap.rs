@@ -7,6 +7,7 @@
 //! the collections that start in it; a suspension for a phase of the background collection belongs
 //! to that collection.
 
+use super::adaptation::Adapting;
 use super::collection::Collection;
 use super::figures::SettledCollections;
 use super::reason::{GcKind, GcReason};
@@ -16,7 +17,7 @@ use crate::model::intervals::{Edge, Interval, Suspension, Suspensions, nanos_bet
 use crate::report::contract::Moment;
 use nettrace_parser::Event;
 use nettrace_parser::view::{
-    self, GcEnd, GcGlobalHistory, GcHeapHistory, GcHeapStats, GcStart, View,
+    self, GcAdaptation, GcEnd, GcGlobalHistory, GcHeapHistory, GcHeapStats, GcStart, View,
 };
 use std::collections::BTreeMap;
 
@@ -52,6 +53,7 @@ pub(crate) struct Heap {
     /// Whether the first collection started from an empty heap.
     is_from_start: bool,
     settled: SettledCollections,
+    adapting: Adapting,
 }
 
 /// Background collection whose details may still arrive after its end.
@@ -126,8 +128,18 @@ impl Heap {
             }
             205 => {
                 let Some(history) = GcGlobalHistory::from_event(event) else { return false };
-                let row = self.place_of_history(moment.thread);
-                row.is_some_and(|row| self.with(row, |row| row.global_history(&history)))
+                let Some(place) = self.place_of_history(moment.thread) else { return false };
+                let is_about = self.with(place, |row| row.global_history(&history));
+                let place = place.checked_sub(self.first);
+                if let Some(row) = place.and_then(|place| self.rows.get(place)) {
+                    self.adapting.heaps(&row.collection, row.is_selected);
+                }
+                is_about
+            }
+            39 => {
+                let Some(record) = GcAdaptation::from_event(event) else { return false };
+                self.adapting.record(&record, moment);
+                true
             }
             5 | 6 => {
                 let _ = self.segment(event);
@@ -335,6 +347,11 @@ impl Heap {
             self.frozen_bytes = self.frozen_bytes.saturating_sub(bytes);
         }
         Some(())
+    }
+
+    /// Takes the decisions about the number of heaps.
+    pub(super) fn take_adapting(&mut self) -> Adapting {
+        std::mem::take(&mut self.adapting)
     }
 
     /// Returns whether the session saw all allocations of the process.

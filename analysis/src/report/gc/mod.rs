@@ -1,11 +1,13 @@
 //! Garbage collections: reasons, pauses and sizes.
 
+mod adaptation;
 mod collection;
 mod figures;
 mod heap;
 mod reason;
 mod totals;
 
+pub use adaptation::{GcAdaptation, GcChange, GcDecision, HeapCountChange};
 pub use collection::{Collection, GenerationSizes, Pause};
 pub use reason::{GcKind, GcReason};
 pub use totals::{GcTotals, GenerationTotals};
@@ -72,6 +74,10 @@ pub struct GcReport {
     /// Collections in progress when the session started, whose pause is unknown. No other number
     /// includes them.
     pub partial: Vec<Collection>,
+    /// How the number of heaps was adapted to the size of the program; `None` if the trace does not
+    /// say so.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub adaptation: Option<GcAdaptation>,
     /// Figures of collections, in the order of `collections`; of very many, evenly spread ones.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) figures: Vec<CollectionFigures>,
@@ -92,7 +98,7 @@ impl Report for Gc {
 
     fn wants(&self, event: &Event<'_>) -> bool {
         event.known_provider() == KnownProvider::Runtime
-            && matches!(event.id(), 1..=9 | 187 | 204 | 205)
+            && matches!(event.id(), 1..=9 | 39 | 187 | 204 | 205)
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
@@ -106,9 +112,11 @@ impl Report for Gc {
     fn finish(mut self, resolved: &Resolved<'_>) -> GcReport {
         let (mut collections, mut partial, mut figures) = (Vec::new(), Vec::new(), Vec::new());
         let mut is_from_start = !self.heaps.is_empty();
-        for (process, heap) in self.heaps {
+        let mut adaptation = GcAdaptation::default();
+        for (process, mut heap) in self.heaps {
             is_from_start &= heap.is_from_start();
             let id = resolved.model().process(process).and_then(|process| process.id);
+            heap.take_adapting().finish(id, &mut adaptation);
             let mut settled = heap.finish(self.most, &mut self.sums);
             let with_id = |row| Collection { process_id: id, ..row };
             partial.extend(std::mem::take(&mut settled.partial).into_iter().map(with_id));
@@ -124,6 +132,16 @@ impl Report for Gc {
         }
         let counts = self.sums.counts();
         let ended = self.sums.take_ended();
-        GcReport { schema: SCHEMA, totals, collections, partial, figures, counts, ended }
+        let adaptation = (adaptation != GcAdaptation::default()).then_some(adaptation);
+        GcReport {
+            schema: SCHEMA,
+            totals,
+            collections,
+            partial,
+            adaptation,
+            figures,
+            counts,
+            ended,
+        }
     }
 }

@@ -6,7 +6,9 @@ use crate::context::Context;
 use crate::style::Paint;
 use crate::table::{Cell, first, left, right};
 use crate::units;
-use nettrace_analysis::report::{Collection, GcKind, GcReport};
+use nettrace_analysis::report::{
+    Collection, GcAdaptation, GcChange, GcDecision, GcKind, GcReport, HeapCountChange,
+};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
@@ -83,7 +85,73 @@ pub(super) fn text(
         );
         prose(context, &Paint::default(), &text)?;
     }
+    match &report.adaptation {
+        Some(adaptation) => adapted(args, adaptation, context),
+        None => Ok(()),
+    }
+}
+
+/// Writes how the number of heaps was adapted: a row for each decision, those that changed something
+/// first unless all are listed in the order of time, and a sentence for each change.
+fn adapted(
+    args: &TimelineArgs,
+    adaptation: &GcAdaptation,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    let strong = context.style.strong();
+    if !adaptation.decisions.is_empty() {
+        writeln!(context.out.buffer(), "\n{}", strong.over("Decisions about the number of heaps"))?;
+    }
+    let mut rows: Vec<&GcDecision> = adaptation.decisions.iter().collect();
+    if !args.timeline {
+        rows.sort_by(|a, b| {
+            let rank = |row: &GcDecision| row.changed.is_none();
+            rank(a).cmp(&rank(b)).then_with(|| b.cost_percent.total_cmp(&a.cost_percent))
+        });
+    }
+    let bytes = |bytes: Option<u64>| Cell::from(bytes.map_or_else(|| "-".to_owned(), units::bytes));
+    first(context, &rows, args.rows()).columns([
+        right("AFTER GC", 8, 0).fill(&|row| row.collection.to_string().into()),
+        right("TIME ms", 10, 0).fill(&|row| units::milliseconds(row.time_ns).into()),
+        left("ABOUT", 5, 3).fill(&|row| if row.is_full { "full" } else { "all" }.into()),
+        right("COST", 7, 1).fill(&|row| format!("{:.1} %", row.cost_percent).into()),
+        right("HEAPS", 5, 0).fill(&|row| match row.heaps {
+            Some(heaps) => heaps.to_string().into(),
+            None => "?".into(),
+        }),
+        right("ALLOWED", 7, 4).fill(&|row| match row.heaps_allowed {
+            Some([least, greatest]) => format!("{least}-{greatest}").into(),
+            None => "-".into(),
+        }),
+        right("BUDGET/HEAP", 11, 2).fill(&|row| bytes(row.heap_budget_bytes.map(u64::from))),
+        right("STABLE", 10, 5).fill(&|row| bytes(row.stable_bytes)),
+        left("CHANGED", 7, 0).fill(&|row| match row.changed {
+            Some(GcChange::Heaps) => "heaps".into(),
+            Some(GcChange::Budget) => "budget".into(),
+            _ => "-".into(),
+        }),
+    ])?;
+    for change in adaptation.changes.iter().take(args.rows()) {
+        prose(context, &strong, &change_sentence(change))?;
+    }
     Ok(())
+}
+
+fn change_sentence(change: &HeapCountChange) -> String {
+    let why = match change.cost_percent {
+        Some(percent) if change.is_full => {
+            format!("full collections cost {percent:.1} % of the time")
+        }
+        Some(percent) => format!("collections cost {percent:.1} % of the time"),
+        None => "the decision is not in the trace".to_owned(),
+    };
+    format!(
+        "The number of heaps changed from {} to {} before GC {}, at {} ms: {why}",
+        change.from_heaps,
+        change.to_heaps,
+        change.collection,
+        units::milliseconds(change.start_ns),
+    )
 }
 
 fn totals(report: &GcReport, context: &mut Context<'_>) -> io::Result<()> {
