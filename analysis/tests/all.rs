@@ -39,6 +39,7 @@ mod live_watch;
 mod lock_waits;
 mod locks;
 mod made_gcdump;
+mod method_calls;
 mod names_so_far;
 mod other_programs;
 mod outcome;

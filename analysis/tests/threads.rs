@@ -24,6 +24,7 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
         (JitReport, LoaderReport, LogsReport, ModulesReport, TasksReport, ThreadPoolReport),
         (
             report::SqlReport,
+            report::MethodCalls,
             report::StartupReport,
             ThreadsReport,
             TypesReport,
@@ -119,7 +120,7 @@ fn options_and_results_can_be_printed_copied_and_compared() {
         report::TreeOptions, Profile, model::Totals, Sample,
         SymbolFile, model::TimelineMark, model::Coverage, heap::HeapDump, heap::HeapDiff, heap::HeapReport,
         heap::HeapPathGroup, heap::Retained, heap::HeapTreeNode, report::ActivitiesReport, report::AllocReport, report::CallTree,
-        report::ContentionReport, report::CountersReport, report::ExceptionsReport, report::GcReport, report::JitReport,
+        report::ContentionReport, report::CountersReport, report::ExceptionsReport, report::GcReport, report::JitReport, report::MethodCalls,
         report::LoaderReport, report::LogsReport, report::ModulesReport, report::OutcomeReport, findings::SummaryReport,
         report::TasksReport, report::ThreadPoolReport, report::ThreadsReport, report::TypesReport, report::WaitsReport, report::TopN,
         findings::Finding, nettrace_parser::Outcome,

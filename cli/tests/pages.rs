@@ -70,6 +70,8 @@ const HEAP: &str = "testdata/traces/net3.1-linux-x64/heap.nettrace.gz";
 const ALL: &str = "testdata/traces/net10-linux-x64/all.nettrace.gz";
 const METRICS: &str = "testdata/traces/net10-linux-x64/metrics.nettrace.gz";
 const WAITS: &str = "testdata/traces/net10-linux-x64/waits.nettrace.gz";
+/// Server GC that goes from one heap to two.
+const SERVER_GC: &str = "testdata/known/GcShow-srv1-1.nettrace.gz";
 const SAMPLES: &str = "testdata/traces/net10-linux-x64/samples-only.nettrace.gz";
 const ONE_COLLECT: &str = "testdata/traces/one-collect-v6/cpu-and-switches.nettrace.gz";
 
@@ -120,6 +122,11 @@ fn reports_are_as_expected() {
         &["report", "topN", ALL, "--when", "-n", "8", "--names", "full"],
     );
     assert_page("report-tree.txt", &["report", "tree", SAMPLES]);
+    let method = ["report", "tree", SAMPLES, "--method", "Program.(Outer|Fib)"];
+    assert_page("report-tree-method.txt", &method);
+    assert_page("report-tree-method.json.txt", &[&method[..], &["--json"]].concat());
+    let none = ["report", "tree", SAMPLES, "--method", "no such method"];
+    assert_page("report-tree-method-none.txt", &none);
     assert_page(
         "report-callers.txt",
         &[
@@ -180,6 +187,7 @@ fn a_trace_without_a_command_is_summed_up() {
 #[test]
 fn reports_of_the_runtimes_doings_are_as_expected() {
     assert_page("report-gc.txt", &["report", "gc", ALL, "--top", "5"]);
+    assert_page("report-gc-decisions.txt", &["report", "gc", SERVER_GC, "--top", "3"]);
     assert_page("report-gc-timeline.txt", &["report", STARTUP, "gc", "--timeline", "--top", "3"]);
     assert_page("report-gc.json.txt", &["report", "gc", STARTUP, "--time", "..200ms", "--json"]);
     assert_page("report-gc-none.txt", &["report", "gc", SAMPLES]);
@@ -193,6 +201,10 @@ fn reports_of_the_runtimes_doings_are_as_expected() {
     );
     assert_page("report-jit.json.txt", &["report", "jit", ALL_31, "--time", "3ms..30ms", "--json"]);
     assert_page("report-loader.txt", &["report", "loader", STARTUP, "--top", "8"]);
+    let until = ["report", "startup", STARTUP, "--until", "Program.Main", "--top", "3"];
+    assert_page("report-startup-until.txt", &until);
+    let never = ["report", "startup", STARTUP, "--until", "no such method", "--top", "1"];
+    assert_page("report-startup-until-never.txt", &never);
     assert_page("report-threadpool.txt", &["report", "threadpool", STARTUP]);
     assert_page("report-threadpool-lossy.txt", &["report", "threadpool", LOSSY, "--top", "4"]);
 }

@@ -286,6 +286,7 @@ mod tests {
             totals: GcTotals { count: 4, ..GcTotals::default() },
             collections: Vec::new(),
             partial: Vec::new(),
+            adaptation: None,
             counts: CollectionCounts::from_figures(&figures),
             figures,
             ended: Vec::new(),

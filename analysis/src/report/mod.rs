@@ -55,6 +55,7 @@ mod jit;
 mod loader;
 mod logs;
 mod message_group;
+mod method_calls;
 mod modules;
 mod occurrence;
 mod outcome;
@@ -124,6 +125,7 @@ pub use logs::{
 };
 #[cfg(feature = "page")]
 pub(crate) use message_group::group_of;
+pub use method_calls::{MethodCalls, MethodCallsOptions, NeighbourRow, Neighbours};
 pub use modules::{ModuleKind, ModuleRow, Modules, ModulesReport};
 #[cfg_attr(not(feature = "page"), allow(unused_imports, reason = "only the page shows them"))]
 pub(crate) use occurrence::{Lasted, Occurrence};
@@ -142,7 +144,7 @@ pub use stack_rows::StackRow;
 pub(crate) use stack_rows::is_dispatch;
 pub(crate) use stack_rows::{guessed_of, shared_frames};
 pub(crate) use startup::RUNTIME_STARTS;
-pub use startup::{Startup, StartupReport};
+pub use startup::{Reached, ReachedBy, Startup, StartupReport};
 pub use stuck::StuckThread;
 pub(crate) use stuck::StuckThreads;
 pub use task_waits::{OpenTaskWait, TaskWaitRow};

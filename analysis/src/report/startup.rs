@@ -6,10 +6,11 @@ use super::contract::{DEFAULT_ROWS, Moment, Recording, Report, SCHEMA};
 use super::jit::{Jit, JitMethod};
 use super::loader::{AssemblyRow, Loader};
 use super::occurrence::Lasted;
-use crate::model::{Model, Resolved, is_core};
+use crate::hash::HashMap;
+use crate::model::{Model, Pattern, Resolved, StackHandle, is_core};
 use crate::sorted::SortFew;
-use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
+use nettrace_parser::{Event, Value};
 use std::cmp::Reverse;
 
 /// Time after the runtime's first event at which the start ends if there is no request, in
@@ -18,6 +19,11 @@ const FIRST_NANOS: i64 = 1_000_000_000;
 /// Id of the first event of a runtime, which is in a trace only if the session exists before the
 /// process runs.
 pub(crate) const RUNTIME_STARTS: u32 = 187;
+/// Id of the event with which a runtime tells, mostly in the rundown, when it reached a point of its
+/// start.
+const CHECKPOINT: u32 = 300;
+/// Name of the checkpoint at which Mono begins.
+const MONO_BEGINS: &str = "RuntimeInit";
 
 /// Computes a [`StartupReport`].
 #[derive(Debug)]
@@ -28,6 +34,18 @@ pub struct Startup {
     loader: Loader,
     requests: Activities,
     top: usize,
+    /// Pattern of the method up to which the start lasts, and the time of the first sample with each
+    /// stack.
+    until: Option<(Pattern, HashMap<StackHandle, i64>)>,
+}
+
+impl Startup {
+    /// Lets the start last until a method whose name matches is reached for the first time: until
+    /// its compilation ends, or the first sample with it.
+    #[must_use]
+    pub fn until(self, method: Pattern) -> Startup {
+        Startup { until: Some((method, HashMap::default())), ..self }
+    }
 }
 
 impl Default for Startup {
@@ -40,6 +58,7 @@ impl Default for Startup {
             loader: Loader::default(),
             requests: Activities::without_parts().with_http().with_each().without_fields(),
             top: DEFAULT_ROWS,
+            until: None,
         }
     }
 }
@@ -65,7 +84,11 @@ pub struct StartupReport {
     pub main_ns: Option<i64>,
     /// Time at which the first request was answered; `None` if there was none.
     pub first_request_ns: Option<i64>,
-    /// End of the start: the answer to the first request, or one second.
+    /// First time that the method of [`Startup::until`] was reached; `None` if it was not, or none was
+    /// asked for.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub reached: Option<Reached>,
+    /// End of the start: [`Reached::at_ns`], or the answer to the first request, or one second.
     pub until_ns: i64,
     /// Number of methods compiled during the start.
     pub methods: u64,
@@ -77,6 +100,30 @@ pub struct StartupReport {
     pub slowest: Vec<JitMethod>,
     /// Assemblies loaded during the start, in the order of loading.
     pub loaded: Vec<AssemblyRow>,
+}
+
+/// First time that a method was reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Reached {
+    /// Name of the method.
+    pub name: String,
+    /// Time, in nanoseconds like those of the report.
+    pub at_ns: i64,
+    /// What showed it first.
+    pub by: ReachedBy,
+}
+
+/// What showed that a method was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum ReachedBy {
+    /// The end of its first compilation, directly before the first call.
+    Compilation,
+    /// The first sample with it, as precompiled methods are not compiled. It may have run before.
+    Sample,
 }
 
 impl Report for Startup {
@@ -97,6 +144,8 @@ impl Report for Startup {
             || self.loader.wants(event)
             || self.requests.wants(event)
             || event.known_provider() == KnownProvider::Runtime && event.id() == RUNTIME_STARTS
+            || is_checkpoint(event)
+            || self.until.is_some() && is_sample(event)
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
@@ -105,6 +154,15 @@ impl Report for Startup {
             self.began_ns.get_or_insert(moment.nanos);
         }
         let mut is_about = false;
+        if is_checkpoint(event) {
+            self.began_ns = self.began_ns.or_else(|| mono_begins(event));
+        }
+        if let Some((_, first)) = self.until.as_mut().filter(|_| is_sample(event)) {
+            if moment.is_selected {
+                first.entry(model.stack_of(event, moment.thread)).or_insert(moment.nanos);
+            }
+            return false;
+        }
         if self.jit.wants(event) {
             is_about |= self.jit.event(event, moment, model);
         }
@@ -128,14 +186,18 @@ impl Report for Startup {
         let began = self.began_ns.unwrap_or(0);
         let since = |nanos: i64| nanos.saturating_sub(began);
         let first_request_ns = self.first_request_ns.map(since);
-        let until_ns = first_request_ns.unwrap_or(FIRST_NANOS);
-        let is_early = |nanos: i64| (0..=until_ns).contains(&since(nanos));
         let mut slowest = self.jit.finish(resolved).methods;
-        let main = slowest.iter().find(|method| method.is_main);
-        let main_ns = main.map(|main| {
-            let length = i64::try_from(main.duration_ns).unwrap_or(i64::MAX);
-            since(main.start_ns.saturating_add(length))
+        let reached = self.until.and_then(|(method, first)| {
+            let compiled = first_compiled(&method, &slowest);
+            let reached = compiled.into_iter().chain(first_sampled(&method, &first, resolved));
+            let first = reached.min_by_key(|reached| reached.at_ns)?;
+            Some(Reached { at_ns: since(first.at_ns), ..first })
         });
+        let reached_ns = reached.as_ref().map(|reached| reached.at_ns);
+        let until_ns = reached_ns.or(first_request_ns).unwrap_or(FIRST_NANOS);
+        let is_early = |nanos: i64| (0..=until_ns).contains(&since(nanos));
+        let main = slowest.iter().find(|method| method.is_main);
+        let main_ns = main.map(|main| since(compiled_ns(main)));
         slowest.retain(|method| is_early(method.start_ns));
         let methods = slowest.len() as u64;
         let jit_ns =
@@ -153,6 +215,7 @@ impl Report for Startup {
             program: program.map(|row| row.name.clone()),
             main_ns,
             first_request_ns,
+            reached,
             until_ns,
             methods,
             jit_ns,
@@ -161,4 +224,54 @@ impl Report for Startup {
             loaded,
         }
     }
+}
+
+fn is_checkpoint(event: &Event<'_>) -> bool {
+    let provider = event.known_provider();
+    matches!(provider, KnownProvider::Runtime | KnownProvider::Rundown) && event.id() == CHECKPOINT
+}
+
+fn is_sample(event: &Event<'_>) -> bool {
+    event.known_provider() == KnownProvider::SampleProfiler && event.id() == 0
+}
+
+/// Returns the time at which Mono began, in nanoseconds since the session's start, if the event tells
+/// it.
+fn mono_begins(event: &Event<'_>) -> Option<i64> {
+    let fields = &mut event.fields();
+    let Value::Utf16(name) = fields.find("Name")?.value.ok()? else { return None };
+    let ticks = fields.find("Timestamp")?.value.ok()?.as_u64().filter(|_| name == MONO_BEGINS)?;
+    event.session().clock().nanos_since_start(ticks)
+}
+
+/// Returns the end of a compilation, in nanoseconds since the session's start.
+fn compiled_ns(method: &JitMethod) -> i64 {
+    method.start_ns.saturating_add_unsigned(method.duration_ns)
+}
+
+fn first_compiled(method: &Pattern, compilations: &[JitMethod]) -> Option<Reached> {
+    let matching = compilations.iter().filter(|row| method.is_match(&row.name));
+    matching.min_by_key(|row| compiled_ns(row)).map(|row| Reached {
+        name: row.name.clone(),
+        at_ns: compiled_ns(row),
+        by: ReachedBy::Compilation,
+    })
+}
+
+/// Returns the first sample with a method that matches. `first` has the first time of each stack.
+fn first_sampled(
+    method: &Pattern,
+    first: &HashMap<StackHandle, i64>,
+    resolved: &Resolved<'_>,
+) -> Option<Reached> {
+    let found = first.iter().filter_map(|(stack, at_ns)| {
+        let mut frames = resolved.frames(*stack).iter();
+        let frame = frames.find(|frame| method.is_match(resolved.text(**frame)))?;
+        Some((*at_ns, *stack, *frame))
+    });
+    found.min().map(|(at_ns, _, frame)| Reached {
+        name: resolved.text(frame).to_owned(),
+        at_ns,
+        by: ReachedBy::Sample,
+    })
 }

@@ -286,7 +286,7 @@ struct RowSums {
 
 /// Sums of each row, by the row's number in [`Groups`].
 #[derive(Debug, Default)]
-struct Table {
+pub(super) struct Table {
     samples: u64,
     total_ns: u64,
     without_stack: u64,
@@ -419,7 +419,7 @@ fn by_endpoint(
 
 impl Table {
     /// Adds the samples of a stack. Those of the recording are a row outside of the sums.
-    fn add(
+    pub(super) fn add(
         &mut self,
         groups: &Groups,
         (frames, is_recording): (&[FrameHandle], bool),
@@ -472,14 +472,20 @@ impl Table {
         }
     }
 
-    fn rows(
+    /// Leaves these rows alone, with percentages relative to `whole`.
+    pub(super) fn only(mut self, groups: &HashSet<u32>, whole: u64) -> Table {
+        self.rows.retain(|group, _| groups.contains(group));
+        Table { total_ns: whole, ..self }
+    }
+
+    pub(super) fn rows(
         &self,
         groups: &Groups,
         resolved: &Resolved<'_>,
         options: &TopNOptions,
     ) -> Vec<MethodRow> {
         let row = |(number, sums): (&u32, &RowSums)| {
-            let group = groups.rows.get(*number as usize)?;
+            let group = groups.row(*number)?;
             let nameless = self.nameless.get(number);
             let addresses = nameless.map_or(0, |frames| frames.len() as u64);
             let only = nameless.filter(|_| addresses == 1).and_then(|frames| frames.iter().next());
@@ -527,17 +533,17 @@ impl Table {
 }
 
 /// Assignment of frames to the rows that they count for.
-struct Groups {
+pub(super) struct Groups {
     of_frame: Vec<u32>,
     rows: Vec<RowGroup>,
 }
 
-struct RowGroup {
-    name: String,
-    module: String,
-    endpoint: Option<ServedEndpoint>,
-    line: Option<SourceLine>,
-    handler: Option<String>,
+pub(super) struct RowGroup {
+    pub(super) name: String,
+    pub(super) module: String,
+    pub(super) endpoint: Option<ServedEndpoint>,
+    pub(super) line: Option<SourceLine>,
+    pub(super) handler: Option<String>,
     /// Lowest and highest offset of the guessed names; `None` if the name is not guessed.
     offsets: Option<(u64, u64)>,
     is_nameless: bool,
@@ -560,7 +566,7 @@ impl RowGroup {
 }
 
 impl Groups {
-    fn new(resolved: &Resolved<'_>, by: GroupBy) -> Groups {
+    pub(super) fn new(resolved: &Resolved<'_>, by: GroupBy) -> Groups {
         let mut numbers = Numbering::default();
         let mut groups = Groups { of_frame: Vec::new(), rows: Vec::new() };
         for frame in resolved.all_frames() {
@@ -603,11 +609,21 @@ impl Groups {
     }
 
     fn is_nameless(&self, group: u32) -> bool {
-        self.rows.get(group as usize).is_some_and(|group| group.is_nameless)
+        self.row(group).is_some_and(|group| group.is_nameless)
     }
 
-    fn group_of(&self, frame: FrameHandle) -> Option<u32> {
+    pub(super) fn group_of(&self, frame: FrameHandle) -> Option<u32> {
         self.of_frame.get(frame.index()).copied()
+    }
+
+    /// Returns the rows that the frames count for which are marked, in the order of handles.
+    pub(super) fn of_frames(&self, marked: &[bool]) -> HashSet<u32> {
+        let rows = self.of_frame.iter().zip(marked);
+        rows.filter(|(_, is_marked)| **is_marked).map(|(row, _)| *row).collect()
+    }
+
+    pub(super) fn row(&self, group: u32) -> Option<&RowGroup> {
+        self.rows.get(group as usize)
     }
 }
 

@@ -42,6 +42,7 @@ Examples:
   nettrace report topN trace.nettrace
   nettrace report topN trace.nettrace --inclusive -n 50 --state managed
   nettrace report tree trace.nettrace --from 'Program.Main' --min 2
+  nettrace report tree trace.nettrace --method 'Cart.Total'
   nettrace report threads trace.nettrace --json | jq '.threads[0]'
   nettrace report gc trace.nettrace --timeline
   nettrace report activities trace.nettrace --id /#17178/1/256
@@ -85,7 +86,7 @@ pub(crate) enum Report {
     #[command(name = Jit::NAME, about = Jit::ABOUT, after_help = record::<Jit>())]
     Jit(WithCommon<ReportArgs<TimelineArgs, BeforeArgs<MomentArgs>>>),
     #[command(name = Startup::NAME, about = Startup::ABOUT, after_help = record::<Startup>())]
-    Startup(WithCommon<ReportArgs<RowsArg, BeforeArgs<MomentArgs>>>),
+    Startup(WithCommon<ReportArgs<StartupArgs, BeforeArgs<MomentArgs>>>),
     #[command(name = Loader::NAME, about = Loader::ABOUT, after_help = record::<Loader>())]
     Loader(WithCommon<ReportArgs<RowsArg, BeforeArgs<MomentArgs>>>),
     #[command(name = ThreadPool::NAME, about = ThreadPool::ABOUT, after_help = record::<ThreadPool>())]
@@ -199,6 +200,15 @@ pub(crate) struct TreeArgs {
     #[command(flatten)]
     pub(crate) activity: ActivityArg,
 
+    /// Instead of the tree: what calls the methods that match, their own time, and what they call
+    #[arg(
+        long,
+        value_name = "REGEX",
+        value_parser = pattern,
+        conflicts_with_all = ["from", "callers", "by_endpoint", "hot_path", "min"]
+    )]
+    pub(crate) method: Option<Pattern>,
+
     /// Start the tree at frames that match
     #[arg(long, value_name = "REGEX", value_parser = pattern)]
     pub(crate) from: Option<Pattern>,
@@ -218,6 +228,16 @@ pub(crate) struct TreeArgs {
     /// Leave out nodes below this percentage of the total
     #[arg(long, value_name = "PERCENT", default_value_t = TreeOptions::default().min_percent, value_parser = super::samples::percent)]
     pub(crate) min: f64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StartupArgs {
+    #[command(flatten)]
+    pub(crate) rows: RowsArg,
+
+    /// How long it takes to a method: the end of its first compilation, or the first sample with it
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
+    pub(crate) until: Option<Pattern>,
 }
 
 #[derive(Debug, Args)]

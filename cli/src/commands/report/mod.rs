@@ -13,6 +13,7 @@ mod html;
 mod jit;
 mod loader;
 mod logs;
+mod method_calls;
 mod pass;
 mod samples;
 mod sql;
@@ -35,8 +36,8 @@ use crate::failure::Failure;
 use crate::failure::not_built;
 use activities::{activities_of, requests_of};
 use nettrace_analysis::report::{
-    Alloc, Contention, Exceptions, Gc, Jit, Loader, Sql, Startup, Tasks, ThreadPool, Threads,
-    Types, Waits,
+    Alloc, Contention, Exceptions, Gc, Jit, Loader, MethodCallsOptions, Sql, Tasks, ThreadPool,
+    Threads, Types, Waits,
 };
 use pass::{Asked, show, show_rows};
 use samples::{modules_of, top_options, tree_options};
@@ -56,7 +57,13 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
             let mut asked = Asked::from_args(args);
             asked.activity = Some(&args.own.activity);
             asked.is_by_endpoint = args.own.by_endpoint;
-            show(tree_options(&args.own), asked, context, samples::tree)
+            match &args.own.method {
+                Some(method) => {
+                    let options = MethodCallsOptions::new(method.clone());
+                    show(options, asked, context, method_calls::text)
+                }
+                None => show(tree_options(&args.own), asked, context, samples::tree),
+            }
         }
         Report::Threads(args) => {
             let text = with(args.own.rows.number, samples::threads);
@@ -77,7 +84,10 @@ pub(super) fn run(report: &Report, context: &mut Context<'_>) -> Result<Exit, Fa
                 jit::text(&args.own, is_by_time, report, context)
             })
         }
-        Report::Startup(args) => show_rows::<Startup, _>(args, context, startup::text),
+        Report::Startup(args) => {
+            let report = startup::startup_of(&args.own);
+            show(report, Asked::from_args(args), context, with(&args.own, startup::text))
+        }
         Report::Loader(args) => show_rows::<Loader, _>(args, context, loader::text),
         Report::Threadpool(args) => show_rows::<ThreadPool, _>(args, context, threadpool::text),
         Report::Exceptions(args) => show_rows::<Exceptions, _>(args, context, exceptions::text),

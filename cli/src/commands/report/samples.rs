@@ -10,7 +10,7 @@ use crate::table::{Cell, Column, Table, first, layout_of, left, list, right};
 use crate::{sparkline, units};
 use nettrace_analysis::fact::SeenFact;
 use nettrace_analysis::report::{
-    CallTree, GroupBy, MethodRow, ModuleKind, Modules, ModulesReport, ProcessorLimit,
+    CallTree, GroupBy, MethodCalls, MethodRow, ModuleKind, Modules, ModulesReport, ProcessorLimit,
     ProcessorTime, RunningSamples, StuckThread, ThreadRow, ThreadsReport, TopN, TopNOptions,
     TreeOptions,
 };
@@ -139,7 +139,7 @@ const NAMELESS: &str = "addresses without a name are one row per module; names c
                         at the session's end, from --perf-map or from --symbols";
 
 /// Minimum width of a name in characters, for most methods with their types.
-const MIN_NAME_COLUMNS: usize = 40;
+pub(super) const MIN_NAME_COLUMNS: usize = 40;
 
 const TOP_COLUMNS: &[Column] = &[
     right("SELF %", 7, 0),
@@ -214,6 +214,16 @@ pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()>
     processors(tree.processor_limit, context)?;
     waiting(&tree.state, tree.waiting_samples, tree.waiting_ns, context)?;
     guesses(tree.guessed_frames, context)
+}
+
+/// Writes what is told of the counted samples below what calls a method, and what it calls.
+pub(super) fn told(calls: &MethodCalls, context: &mut Context<'_>) -> io::Result<()> {
+    let strong = context.style.strong();
+    prose(context, &strong, &summary(calls.samples, calls.total_ns, calls.period_ns, calls.clock))?;
+    certainty(calls.samples, &calls.running, calls.processor_time.as_ref(), context)?;
+    cut_off(calls.samples, calls.cut_off_samples, calls.repaired_samples, context)?;
+    processors(calls.processor_limit, context)?;
+    waiting(&calls.state, calls.waiting_samples, calls.waiting_ns, context)
 }
 
 /// Explains names that are guesses, if there are any.

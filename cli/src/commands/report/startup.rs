@@ -1,16 +1,25 @@
 //! Writes `report startup` as text.
 
 use super::words::{assemblies, ms, prose};
+use crate::args::StartupArgs;
 use crate::context::Context;
 use crate::printable::printable;
 use crate::style::Paint;
 use crate::table::{first, left, right};
 use crate::units;
-use nettrace_analysis::report::StartupReport;
+use nettrace_analysis::report::{ReachedBy, Report, Startup, StartupReport};
 use std::io;
 
+pub(super) fn startup_of(args: &StartupArgs) -> Startup {
+    let report = Startup::default().top(args.rows.number);
+    match &args.until {
+        Some(method) => report.until(method.clone()),
+        None => report,
+    }
+}
+
 pub(super) fn text(
-    rows: usize,
+    args: &StartupArgs,
     report: &StartupReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
@@ -27,6 +36,13 @@ pub(super) fn text(
     steps.extend(report.main_ns.map(|at| (at, "Main is compiled".to_owned())));
     steps
         .extend(report.first_request_ns.map(|at| (at, "the first request is answered".to_owned())));
+    steps.extend(report.reached.as_ref().map(|reached| {
+        let what = match reached.by {
+            ReachedBy::Compilation => "is compiled for the first time",
+            _ => "is in a sample for the first time; it may have run before",
+        };
+        (reached.at_ns, format!("{} {what}", printable(&reached.name)))
+    }));
     steps.sort();
     let start = match report.began_ns {
         Some(_) => "the runtime starts",
@@ -35,10 +51,13 @@ pub(super) fn text(
     for (at, what) in [(0, start.to_owned())].into_iter().chain(steps) {
         prose(context, &Paint::default(), &format!("{:>12} ms  {what}", units::milliseconds(at)))?;
     }
+    if args.until.is_some() && report.reached.is_none() {
+        prose(context, &strong, "no compilation and no sample has a method that matches --until")?;
+    }
     if !report.slowest.is_empty() {
         prose(context, &Paint::default(), "")?;
         let began = report.began_ns.unwrap_or(0);
-        first(context, &report.slowest, rows).columns([
+        first(context, &report.slowest, args.rows.number).columns([
             right("TOOK ms", 10, 0).fill(&|row| ms(row.duration_ns).into()),
             right("AT ms", 10, 1)
                 .fill(&|row| units::milliseconds(row.start_ns.saturating_sub(began)).into()),
