@@ -55,6 +55,7 @@ impl Name {
     }
 
     /// Returns a copy of the name with another display name.
+    #[must_use]
     pub fn renamed(&self, text: &str) -> Name {
         let mut key = Vec::new();
         key.push(b',');

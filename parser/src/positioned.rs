@@ -64,6 +64,7 @@ impl PositionedFile {
     }
 
     /// Returns a source that reads the open file from its beginning, for another thread.
+    #[must_use]
     pub fn reopened(&self) -> PositionedFile {
         PositionedFile::from_file(Arc::clone(&self.file), self.following)
     }
