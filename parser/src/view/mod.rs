@@ -66,19 +66,25 @@ pub trait View<'r>: Sized {
 
 /// Returns the value of the next field with this name. Views request fields in payload order,
 /// because the search begins after the previous field.
+#[inline(never)]
 fn value<'r>(fields: &mut Fields<'r>, name: &str) -> Option<Value<'r>> {
     fields.find(name)?.value.ok()
 }
 
+/// Returns the number in the next field with this name. It is inlined, so that the name, a constant
+/// of each view, is compared in a few instructions.
+#[inline(always)]
 fn number(fields: &mut Fields<'_>, name: &str) -> Option<u64> {
     fields.next_number_named(name).or_else(|| value(fields, name)?.as_u64())
 }
 
+#[inline(always)]
 fn number32(fields: &mut Fields<'_>, name: &str) -> Option<u32> {
     u32::try_from(number(fields, name)?).ok()
 }
 
 /// Returns the text of the next field with this name; empty if the writer omitted it.
+#[inline(always)]
 fn text<'r>(fields: &mut Fields<'r>, name: &str) -> Option<Utf16<'r>> {
     if let Some(text) = fields.next_text_named(name) {
         return Some(text);
