@@ -74,7 +74,9 @@ impl Distribution {
         if self.buckets.is_empty() && self.few.len() < FEW {
             return self.few.push(value);
         }
-        self.spread_few();
+        if !self.few.is_empty() {
+            self.spread_few();
+        }
         self.buckets.put(bucket_of(value), 1);
     }
 
