@@ -232,9 +232,9 @@ type SitePlace = usize;
 pub struct Exceptions {
     sites: Vec<(SiteKey, ThrowSite)>,
     places: HashMap<SiteKey, SitePlace>,
-    /// Handlers in progress, with the site of their exception; `None` if the filter did not accept
-    /// the throw.
-    threads: HashMap<ThreadHandle, Handlers<Option<SitePlace>, ()>>,
+    /// Handlers in progress of each thread, with the site of their exception; `None` if the filter did
+    /// not accept the throw.
+    threads: Vec<Handlers<Option<SitePlace>, ()>>,
     /// Groups of messages; `None` if only figures are wanted.
     groups: Option<RecentTexts<TextHandle>>,
     is_handling_traced: bool,
@@ -247,7 +247,7 @@ impl Default for Exceptions {
         Exceptions {
             sites: Vec::new(),
             places: HashMap::default(),
-            threads: HashMap::default(),
+            threads: Vec::new(),
             groups: Some(RecentTexts::default()),
             is_handling_traced: false,
             top: DEFAULT_ROWS,
@@ -279,7 +279,7 @@ impl Exceptions {
         };
         // A throw that the filter does not accept may leave a block whose exception it accepts.
         let place = moment.is_selected.then(|| self.place_of((type_name, stack), moment.nanos));
-        let handlers = self.threads.entry(moment.thread).or_default();
+        let Some(handlers) = handlers_of(&mut self.threads, moment.thread) else { return };
         let inner = if flags & 1 != 0 && is_nested { handlers.caught() } else { None };
         let inner = inner.flatten().and_then(|place| self.sites.get(place));
         let inner = inner.map(|((type_name, _), _)| *type_name);
@@ -328,7 +328,7 @@ impl Exceptions {
     ) {
         self.is_handling_traced = true;
         let at = moment.edge(event);
-        let handlers = self.threads.entry(moment.thread).or_default();
+        let Some(handlers) = handlers_of(&mut self.threads, moment.thread) else { return };
         let Some(cause) = handlers.begin(clause, at, (), note_left(&mut self.sites)) else {
             return;
         };
@@ -356,7 +356,7 @@ impl Exceptions {
 
     fn clause_ends(&mut self, event: &Event<'_>, clause: Clause, moment: &Moment) {
         let at = moment.edge(event);
-        let Some(handlers) = self.threads.get_mut(&moment.thread) else { return };
+        let Some(handlers) = self.threads.get_mut(moment.thread.index()) else { return };
         let Some(block) = handlers.end(clause, at, note_left(&mut self.sites)) else { return };
         let place = block.what.exception.flatten();
         let Some((_, site)) = place.and_then(|place| self.sites.get_mut(place)) else { return };
@@ -368,6 +368,17 @@ impl Exceptions {
         };
         spread.add(block.nanos);
     }
+}
+
+/// Returns the handlers of a thread. Handles count from 0 in the order in which threads appear.
+fn handlers_of<E: Clone>(
+    threads: &mut Vec<Handlers<E, ()>>,
+    thread: ThreadHandle,
+) -> Option<&mut Handlers<E, ()>> {
+    if thread.index() >= threads.len() {
+        threads.resize_with(thread.index().saturating_add(1), Handlers::default);
+    }
+    threads.get_mut(thread.index())
 }
 
 /// Returns a function that counts the catch blocks that another exception left.
