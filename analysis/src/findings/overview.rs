@@ -102,7 +102,7 @@ macro_rules! reports {
                 let mut finished = Overviewed {
                     $($name: self.reports.$name.finish(resolved),)+
                     $among: self.reports.$among.finish(resolved),
-                    subjects: self.subjects,
+                    subjects: self.subjects.finish(),
                     own: self.own.finish(),
                     askers: self.askers,
                     faults: self.faults,
@@ -139,11 +139,33 @@ const MAX_THROW_SITES: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Overview {
     reports: OverviewReports,
-    subjects: Subjects,
+    subjects: SubjectCounts,
     own: EventCounts,
     askers: Askers,
     faults: FaultySources,
     ids: IdsOfStarts,
+}
+
+/// Numbers of events by subject, each at the place of the subject among all: nearly every event has
+/// one.
+#[derive(Debug, Default)]
+struct SubjectCounts(Vec<Option<(TraceSubject, u64)>>);
+
+impl SubjectCounts {
+    fn add(&mut self, subject: TraceSubject) {
+        let place = subject as usize;
+        if self.0.len() <= place {
+            self.0.resize(place.saturating_add(1), None);
+        }
+        if let Some(row) = self.0.get_mut(place) {
+            let (_, count) = row.get_or_insert((subject, 0));
+            *count = count.saturating_add(1);
+        }
+    }
+
+    fn finish(self) -> Subjects {
+        self.0.into_iter().flatten().collect()
+    }
 }
 
 impl Overview {
@@ -151,7 +173,7 @@ impl Overview {
         let activities = reports.activities.with_ended_requests();
         Overview {
             reports: OverviewReports { activities, ..reports },
-            subjects: Subjects::new(),
+            subjects: SubjectCounts::default(),
             own: EventCounts::default(),
             askers: Askers::default(),
             faults: FaultySources::default(),
@@ -190,8 +212,7 @@ impl Overview {
             return;
         }
         if let Some(subject) = interest.subject {
-            let count = self.subjects.entry(subject).or_default();
-            *count = count.saturating_add(1);
+            self.subjects.add(subject);
         }
         if interest.own {
             self.own.add(event);
