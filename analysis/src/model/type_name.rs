@@ -27,8 +27,17 @@ pub(crate) fn split_outside(text: &str, separator: char) -> impl Iterator<Item =
     })
 }
 
+/// Returns whether a text has opening or closing brackets. Most names have none.
+fn has_brackets(text: &str) -> bool {
+    let is_bracket = |byte: u8| matches!(byte, b'[' | b']' | b'<' | b'>' | b'(' | b')');
+    text.bytes().fold(false, |has, byte| has | is_bracket(byte))
+}
+
 /// Splits a text at the last `separator` outside of brackets.
 pub(crate) fn rsplit_outside(text: &str, separator: char) -> (&str, &str) {
+    if !has_brackets(text) {
+        return text.rsplit_once(separator).unwrap_or(("", text));
+    }
     let last = split_outside(text, separator).last().unwrap_or(text);
     let before = text.len().saturating_sub(last.len());
     let namespace = text.get(..before).unwrap_or_default();
@@ -61,10 +70,15 @@ impl TypeName {
             None => (text, ""),
         };
         // Names of types on the heap lack the outer types, but have the arguments of these.
-        let own: usize =
-            split_outside(path, '+').map(|part| arity_of(part).1).fold(0, usize::saturating_add);
-        let count = split_outside(arguments, ',').filter(|argument| !argument.is_empty()).count();
-        let of_outer = if own > 0 { count.saturating_sub(own) } else { 0 };
+        let of_outer = match arguments {
+            "" => 0,
+            _ => {
+                let own = split_outside(path, '+').map(|part| arity_of(part).1);
+                let own: usize = own.fold(0, usize::saturating_add);
+                let all = split_outside(arguments, ',').filter(|argument| !argument.is_empty());
+                if own > 0 { all.count().saturating_sub(own) } else { 0 }
+            }
+        };
         let mut arguments =
             split_outside(arguments, ',').filter(|argument| !argument.is_empty()).skip(of_outer);
         let mut parts = split_outside(path, '+');
