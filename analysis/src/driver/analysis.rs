@@ -282,8 +282,11 @@ impl<'c> Analysis<'c> {
             self.types.look_up(event, |event| TypeUse::of_type(event, kinds));
         let thread = self.model.learn_about(event, topic);
         // Without a usable clock, all events have the time 0.
-        let clock = self.begin(event.session());
-        let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
+        let nanos = match &self.clock {
+            Some(clock) => clock.nanos_since_start(event.timestamp_ticks()),
+            None => self.begin(event.session()).nanos_since_start(event.timestamp_ticks()),
+        };
+        let nanos = nanos.unwrap_or(0);
         let is_selected = self.outputs.admits_moment(thread, nanos, is_of_process, &self.model);
         let path_form = match &edge_type {
             Some(_) => self.model.path_form(thread),
@@ -294,7 +297,10 @@ impl<'c> Analysis<'c> {
         let passed_on = self.pass_on(event, source, &moment);
         if is_selected {
             self.selected.add(nanos);
-            self.model.select(thread);
+            // Without a filter, the number of all events is taken at the end.
+            if !self.outputs.admits_all {
+                self.model.select(thread);
+            }
         }
         observer.event(event, &moment, &mut self.model);
         passed_on
@@ -335,7 +341,7 @@ impl<'c> Analysis<'c> {
     }
 
     /// Takes over the session's properties at the first call, and returns the clock.
-    #[inline]
+    #[inline(never)]
     pub(super) fn begin(&mut self, session: &Trace) -> Clock {
         *self.clock.get_or_insert_with(|| {
             self.cpu.expect(session.sampling_period_nanos.map_or(0, u64::from));
@@ -492,8 +498,9 @@ impl<'c> Analysis<'c> {
             spans.finish();
             outputs.marks(spans, model)?;
         }
-        let has_samples = self.outputs.has_cpu;
-        self.model.complete(self.cpu.period_nanos().filter(|_| has_samples), self.selected);
+        let (has_samples, are_all) = (self.outputs.has_cpu, self.outputs.admits_all);
+        let period = self.cpu.period_nanos().filter(|_| has_samples);
+        self.model.complete(period, self.selected, are_all);
         self.measure();
         self.counters()?;
         let mut converters = std::mem::take(&mut self.outputs.converters);

@@ -330,7 +330,7 @@ impl HeapReader {
     /// Returns the dumps, in the order in which they began.
     pub fn finish(self) -> Vec<HeapDump> {
         let HeapReader { mut model, types, dumps, .. } = self;
-        model.complete(None, SessionSpan::default());
+        model.complete(None, SessionSpan::default(), false);
         (1..).zip(dumps).map(|(index, dump)| build::dump(index, dump, &types, &model)).collect()
     }
 }

@@ -333,7 +333,7 @@ impl ThreadStacks {
     /// Resolves names and returns the report.
     pub fn finish(mut self, names: NameOptions) -> ThreadStacksReport {
         self.threads.values_mut().for_each(KnownThread::count);
-        self.model.complete(None, SessionSpan::default());
+        self.model.complete(None, SessionSpan::default(), false);
         self.model.set_memory(&self.memory);
         let profile = Profile::default();
         let resolved =

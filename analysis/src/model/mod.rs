@@ -321,15 +321,31 @@ impl Model {
         self.learn_about(event, LearnTopic::of_type(event))
     }
 
-    /// Takes an event as [`Model::learn`] does. `topic`: what its type tells.
-    #[inline]
+    /// Takes an event as [`Model::learn`] does. `topic`: what its type tells. Most types tell nothing,
+    /// so only their part is inlined.
+    #[inline(always)]
     pub(crate) fn learn_about(&mut self, event: &Event<'_>, topic: LearnTopic) -> ThreadHandle {
         if self.session.is_none() {
-            self.session = Some(event.session().clone());
-            self.start_unix_ns = start_unix_ns(event);
+            self.begin(event);
         }
         let process = self.process_of(event);
         let thread = self.threads.of_event(process, event);
+        match topic {
+            LearnTopic::Nothing => {}
+            LearnTopic::PathForm if self.loses_numbers(process) => {}
+            _ => self.learn_from(event, process, topic),
+        }
+        thread
+    }
+
+    #[cold]
+    fn begin(&mut self, event: &Event<'_>) {
+        self.session = Some(event.session().clone());
+        self.start_unix_ns = start_unix_ns(event);
+    }
+
+    #[inline(never)]
+    fn learn_from(&mut self, event: &Event<'_>, process: ProcessHandle, topic: LearnTopic) {
         match topic {
             LearnTopic::Nothing => {}
             LearnTopic::Runtime(about) => self.learn_runtime(process, about, event),
@@ -337,7 +353,6 @@ impl Model {
             LearnTopic::Process => self.learn_process(process, event),
             LearnTopic::PathForm => self.learn_path_form(process, event),
         }
-        thread
     }
 
     /// Returns whether [`Model::learn`] uses anything of an event besides the thread and the
@@ -528,8 +543,10 @@ impl Model {
     }
 
     /// Completes the model. This must be called after the last event, before names are resolved.
-    pub(crate) fn complete(&mut self, period_nanos: Option<u64>, selected: SessionSpan) {
-        (self.period_nanos, self.selected) = (period_nanos, selected);
+    /// `are_all`: whether all events are selected, without calls of [`Model::select`].
+    pub(crate) fn complete(&mut self, period: Option<u64>, selected: SessionSpan, are_all: bool) {
+        (self.period_nanos, self.selected) = (period, selected);
+        self.threads.complete(are_all);
         for row in &mut self.processes {
             row.methods.sort();
             row.mappings.sort();

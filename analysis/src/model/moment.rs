@@ -21,10 +21,17 @@ pub struct Moment {
     pub is_selected: bool,
     /// How the event's process writes the paths in activity ids.
     path_form: PathForm,
-    /// Type of the event, if its events may be starts and stops of activities.
-    edge_type: Option<Arc<EdgeType>>,
-    /// The start or stop that the event reports.
-    edge: OnceCell<Option<ReadEdge>>,
+    /// The start or stop of an activity, if events of the type may be such.
+    edge: Option<MomentEdge>,
+}
+
+/// The start or stop of an activity that an event may report. It lies apart, so that nothing is to be
+/// done at the end of the moments of other events.
+#[derive(Debug, Clone)]
+struct MomentEdge {
+    edge_type: Arc<EdgeType>,
+    /// What the event reports, once it has been read.
+    read: OnceCell<Option<ReadEdge>>,
 }
 
 impl Moment {
@@ -36,12 +43,13 @@ impl Moment {
         path_form: PathForm,
         edge_type: Option<Arc<EdgeType>>,
     ) -> Moment {
-        Moment { thread, nanos, is_selected, path_form, edge_type, edge: OnceCell::new() }
+        let edge = edge_type.map(|edge_type| MomentEdge { edge_type, read: OnceCell::new() });
+        Moment { thread, nanos, is_selected, path_form, edge }
     }
 
     /// Returns the moment at another time.
     pub(crate) fn at_nanos(&self, nanos: i64) -> Moment {
-        let edge_type = self.edge_type.clone();
+        let edge_type = self.edge_type().cloned();
         Moment::new(self.thread, nanos, self.is_selected, self.path_form, edge_type)
     }
 
@@ -63,7 +71,7 @@ impl Moment {
     /// Returns the handle of an activity's name among the texts of the model. `edge`: start or stop
     /// that the event reports, or a start that it tells as well.
     pub(crate) fn activity_name(&self, edge: &ActivityEdge, model: &mut Model) -> TextHandle {
-        match &self.edge_type {
+        match self.edge_type() {
             Some(edge_type) => edge_type.name_in(edge, model.texts_mut()),
             None => model.texts_mut().intern(&edge.name),
         }
@@ -71,12 +79,11 @@ impl Moment {
 
     /// Returns the type of the event, if its events may be starts and stops of activities.
     pub(crate) fn edge_type(&self) -> Option<&Arc<EdgeType>> {
-        self.edge_type.as_ref()
+        self.edge.as_ref().map(|edge| &edge.edge_type)
     }
 
     fn read_edge(&self, event: &Event<'_>) -> Option<&ReadEdge> {
-        let edge_type = self.edge_type.as_deref()?;
-        let read = self.edge.get_or_init(|| ReadEdge::from_event(event, edge_type, self.path_form));
-        read.as_ref()
+        let MomentEdge { edge_type, read } = self.edge.as_ref()?;
+        read.get_or_init(|| ReadEdge::from_event(event, edge_type, self.path_form)).as_ref()
     }
 }

@@ -21,12 +21,17 @@ impl Process {
 }
 
 impl Model {
-    /// Notes whether the activity id of an event shows that the runtime loses numbers of paths.
+    /// Returns whether the runtime of a process is known to lose numbers of paths.
+    #[inline]
+    pub(super) fn loses_numbers(&self, process: ProcessHandle) -> bool {
+        let row = self.processes.get(process.index());
+        row.is_some_and(|row| row.path_form() == PathForm::LosesNumbers)
+    }
+
+    /// Notes whether the activity id of an event shows that the runtime loses numbers of paths, if
+    /// that is not known.
     pub(super) fn learn_path_form(&mut self, process: ProcessHandle, event: &Event<'_>) {
         let Some(row) = self.processes.get_mut(process.index()) else { return };
-        if row.path_form() == PathForm::LosesNumbers {
-            return;
-        }
         let path = ActivityId::of_event(event).and_then(|id| id.path());
         row.loses_numbers = path.is_some_and(ActivityPath::shows_lost_number);
     }

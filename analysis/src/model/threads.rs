@@ -106,6 +106,11 @@ impl ThreadTable {
         }
     }
 
+    /// Counts all events as accepted by the filter, if it accepts all.
+    pub(crate) fn complete(&mut self, are_all: bool) {
+        self.rows.iter_mut().filter(|_| are_all).for_each(|row| row.selected = row.events);
+    }
+
     /// Sets a thread's name, unless it has one.
     pub(crate) fn name(&mut self, thread: ThreadHandle, name: &str) {
         if let Some(row) = self.rows.get_mut(thread.index())
