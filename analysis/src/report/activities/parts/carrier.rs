@@ -83,6 +83,13 @@ impl Default for Carrier {
 }
 
 impl Carrier {
+    /// Returns whether the thread's last event has no activity id, and the thread works for no
+    /// activity. What is known of it then counts for nothing.
+    #[inline]
+    pub(super) fn is_outside(&self) -> bool {
+        self.id.is_none() && self.chain.is_empty() && self.open.is_empty()
+    }
+
     /// Notes another event with the current id. Returns whether work must be recorded; usually the
     /// thread just keeps running.
     pub(super) fn goes_on(&mut self, at: At, has_left: bool) -> bool {

@@ -154,15 +154,53 @@ impl PartTracker {
 
     /// Processes the next event. Call it before [`PartTracker::start`] or [`PartTracker::stop`] for
     /// the event.
+    #[inline(always)]
     pub(crate) fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let role = self.roles.look_up(event, PartRole::of_type);
-        let (thread, process) = (moment.thread, event.process_id());
         match role {
             PartRole::Nothing => return,
             PartRole::Sample => return self.sample(event, moment, model),
             PartRole::Runtime(_) => self.pause(event, moment),
             PartRole::Task(_) | PartRole::Other => {}
         }
+        let id = event.activity_id().filter(|id| !id.is_zero());
+        if id.is_none() && self.is_outside(event, role, moment.thread) {
+            return;
+        }
+        self.follow(event, role, id, moment, model);
+    }
+
+    /// Returns whether an event without an activity id changes nothing but what is known of its task:
+    /// its thread worked for no activity before, and neither does it now.
+    #[inline]
+    fn is_outside(&mut self, event: &Event<'_>, role: PartRole, thread: ThreadHandle) -> bool {
+        if !self.threads.get(thread.index()).is_none_or(Carrier::is_outside) {
+            return false;
+        }
+        match role {
+            PartRole::Task(TaskEdge::WorkBegin(task, _)) => {
+                let task = task.read(event, TASK);
+                task.is_none_or(|task| !self.tasks.contains_key(&(event.process_id(), task)))
+            }
+            PartRole::Task(TaskEdge::OperationBegin(task) | TaskEdge::OperationEnd(task)) => {
+                self.learn_task((event.process_id(), task.read(event, TASK)), None, thread);
+                true
+            }
+            _ => true,
+        }
+    }
+
+    /// Processes an event of a thread that works for an activity, or may do so from now on.
+    #[inline(never)]
+    fn follow(
+        &mut self,
+        event: &Event<'_>,
+        role: PartRole,
+        id: Option<Guid>,
+        moment: &Moment,
+        model: &mut Model,
+    ) {
+        let (thread, process) = (moment.thread, event.process_id());
         let is_runtime = matches!(role, PartRole::Runtime(_));
         let paused = self.pauses.known_mut(process).map_or(0, |pauses| {
             if !is_runtime {
@@ -171,8 +209,7 @@ impl PartTracker {
             pauses.until(moment.nanos)
         });
         let now = At { nanos: moment.nanos, paused };
-        let mut id = event.activity_id().filter(|id| !id.is_zero());
-        let (mut has_left, mut of_task) = (false, None);
+        let (mut id, mut has_left, mut of_task) = (id, false, None);
         if let PartRole::Task(edge) = &role {
             has_left = edge.has_left(event);
             if id.is_none()
@@ -200,6 +237,7 @@ impl PartTracker {
         }
     }
 
+    #[inline(never)]
     fn sample(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let Some(sample) = view::Sample::from_event(event) else { return };
         self.is_sampled = true;
@@ -242,6 +280,7 @@ impl PartTracker {
     }
 
     /// Tracks GC pauses.
+    #[inline(never)]
     fn pause(&mut self, event: &Event<'_>, moment: &Moment) {
         let Some(suspension) = view::Suspension::from_event(event) else { return };
         let process = event.process_id();
