@@ -9,13 +9,13 @@ pub(crate) use edge_keys::EdgeKeys;
 pub(crate) use edge_type::{EdgeType, EdgeTypes};
 
 use super::activity_id::ActivityId;
-use super::activity_pairs::{ActivityPair, pair_of};
+use super::activity_pairs::pair_of;
 use super::activity_path::PathForm;
 use crate::hash::hash_of;
 use edge_type::EdgeSource;
 use http_facts::HttpFacts;
-use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
+use nettrace_parser::{Event, Utf16};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -114,8 +114,7 @@ impl ReadEdge {
                 (flowing, None, is_unique)
             }
         };
-        let (keys, facts) = fields.read(event, is_start);
-        let edge = ActivityEdge {
+        let mut edge = ActivityEdge {
             is_start,
             name: Arc::clone(name),
             task_at: *task_at,
@@ -130,8 +129,9 @@ impl ReadEdge {
             reported_nanos: None,
             whole_nanos: None,
             is_error: *is_failure,
-            keys,
+            keys: EdgeKeys::default(),
         };
+        let facts = fields.read(event, is_start, &mut edge.keys);
         Some(ReadEdge { edge, facts: OnceCell::from(facts) })
     }
 }
@@ -156,7 +156,7 @@ impl ActivityEdge {
         is_listener: bool,
     ) -> Option<ActivityEdge> {
         let activity = view::Activity::from_event(event)?;
-        let (source, event_name) = (activity.source.to_string(), activity.name.to_string());
+        let (source, event_name) = (String::from(activity.source), String::from(activity.name));
         let pair = pair_of(&source, &event_name);
         let is_start = match (activity.edge, pair) {
             (view::ActivityEdge::Start, _) => true,
@@ -190,33 +190,35 @@ impl ActivityEdge {
         };
         let (mut span, mut parent_span, mut has_start_time) = (None, None, false);
         for (key, value) in activity.arguments() {
-            let text = || Some(value.to_string()).filter(|text| !text.is_empty());
-            let id = || ActivityId::from_text(&value.to_string());
-            let key = key.to_string();
-            let is_its_key = |(pair, ..): (&ActivityPair, _, _)| pair.keys.contains(&key.as_str());
-            if key == TRACE_IDENTIFIER || pair.is_some_and(is_its_key) {
-                edge.keys.push((hash_of(key.as_str()), hash_of(value.to_string().as_str())));
+            let text = || Some(String::from(value)).filter(|text| !text.is_empty());
+            let id = || ActivityId::from_text(&String::from(value));
+            let of_pair = pair.map_or(&[][..], |(pair, ..)| pair.keys);
+            let mut compared = of_pair.iter().copied().chain([TRACE_IDENTIFIER]);
+            if let Some(name) = compared.find(|name| key == *name) {
+                edge.keys.push((hash_of(name), hash_of(String::from(value).as_str())));
             }
-            match key.as_str() {
-                "Id" | "ActivityId" => edge.id = id(),
-                "ParentId" => edge.parent = id(),
-                "SpanId" => span = id(),
-                "ParentSpanId" => parent_span = id(),
-                "Duration" => edge.reported_nanos = text().and_then(|text| time_span_nanos(&text)),
-                "DurationTicks" => {
+            match EdgeArgument::of_key(key) {
+                None => {}
+                Some(EdgeArgument::Id) => edge.id = id(),
+                Some(EdgeArgument::Parent) => edge.parent = id(),
+                Some(EdgeArgument::Span) => span = id(),
+                Some(EdgeArgument::ParentSpan) => parent_span = id(),
+                Some(EdgeArgument::Duration) => {
+                    edge.reported_nanos = text().and_then(|text| time_span_nanos(&text));
+                }
+                Some(EdgeArgument::DurationTicks) => {
                     let ticks = text().and_then(|text| text.parse::<u64>().ok());
                     edge.reported_nanos = ticks.map(|ticks| ticks.saturating_mul(100));
                 }
-                "StartTimeTicks" => {
+                Some(EdgeArgument::StartTimeTicks) => {
                     has_start_time = text().is_some_and(|text| text.parse::<u64>().is_ok());
                 }
-                "Status" => edge.is_error |= value == "Error",
-                "TagObjects" | "Tags" => {
-                    let tags = value.to_string();
+                Some(EdgeArgument::Status) => edge.is_error |= value == "Error",
+                Some(EdgeArgument::Tags) => {
+                    let tags = String::from(value);
                     edge.is_error |= tag(&tags, "error.type").is_some()
                         || tag(&tags, "otel.status_code").is_some_and(|code| code == "ERROR");
                 }
-                _ => {}
             }
         }
         edge.whole_nanos = edge.reported_nanos.filter(|_| has_start_time && !is_start);
@@ -232,6 +234,43 @@ impl ActivityEdge {
             edge.id = edge.path.take();
         }
         Some(edge)
+    }
+}
+
+/// What an argument of a DiagnosticSource tells about an activity.
+#[derive(Debug, Clone, Copy)]
+enum EdgeArgument {
+    Id,
+    Parent,
+    Span,
+    ParentSpan,
+    Duration,
+    DurationTicks,
+    StartTimeTicks,
+    Status,
+    Tags,
+}
+
+impl EdgeArgument {
+    const KEYS: [(&str, EdgeArgument); 11] = [
+        ("Id", EdgeArgument::Id),
+        ("ActivityId", EdgeArgument::Id),
+        ("ParentId", EdgeArgument::Parent),
+        ("SpanId", EdgeArgument::Span),
+        ("ParentSpanId", EdgeArgument::ParentSpan),
+        ("Duration", EdgeArgument::Duration),
+        ("DurationTicks", EdgeArgument::DurationTicks),
+        ("StartTimeTicks", EdgeArgument::StartTimeTicks),
+        ("Status", EdgeArgument::Status),
+        ("TagObjects", EdgeArgument::Tags),
+        ("Tags", EdgeArgument::Tags),
+    ];
+
+    /// Returns what the argument with a key tells; `None` if nothing, as most do. A key is compared as
+    /// it is stored.
+    fn of_key(key: Utf16<'_>) -> Option<EdgeArgument> {
+        let is_key = |name: &str| name.len() == key.len() && key == name;
+        EdgeArgument::KEYS.into_iter().find(|(name, _)| is_key(name)).map(|(_, argument)| argument)
     }
 }
 

@@ -39,10 +39,14 @@ impl EdgeFields {
         EdgeFields { rows: fields.iter().map(|field| use_of(&field.name)).collect(), http }
     }
 
-    /// Returns hashes of the names and values of the fields to compare, and the facts about the HTTP
-    /// request that starts or stops.
-    pub(super) fn read(&self, event: &Event<'_>, is_start: bool) -> (EdgeKeys, Option<HttpFacts>) {
-        let mut keys = EdgeKeys::default();
+    /// Adds hashes of the names and values of the fields to compare to `keys`, and returns the facts
+    /// about the HTTP request that starts or stops.
+    pub(super) fn read(
+        &self,
+        event: &Event<'_>,
+        is_start: bool,
+        keys: &mut EdgeKeys,
+    ) -> Option<HttpFacts> {
         let (mut asked, mut status) = (0, None);
         let mut fields = event.fields();
         for row in &self.rows {
@@ -84,6 +88,6 @@ impl EdgeFields {
             facts.status = status;
             facts
         });
-        (keys, facts.filter(|facts| facts.is_known(is_start)))
+        facts.filter(|facts| facts.is_known(is_start))
     }
 }

@@ -11,7 +11,7 @@ use crate::hash::HashMap;
 use crate::identifier::is_identifier;
 use crate::model::{TextHandle, Texts};
 use nettrace_parser::view::{self, KnownProvider, View};
-use nettrace_parser::{Event, Value};
+use nettrace_parser::{Event, Utf16, Value};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Reads a status: a number, or a name of HttpStatusCode such as `OK`.
@@ -304,10 +304,10 @@ impl ReadFacts {
         let Some(activity) = view::Activity::from_event(event) else { return };
         for (key, value) in activity.arguments() {
             if key != "TagObjects" && key != "Tags" {
-                self.read_argument(&key.to_string(), &value);
+                self.read_argument(key, value);
                 continue;
             }
-            let tags = value.to_string();
+            let tags = String::from(value);
             let first = |keys: [&str; 3]| {
                 keys.into_iter().find_map(|key| tag(&tags, key)).map(str::to_owned)
             };
@@ -325,17 +325,26 @@ impl ReadFacts {
 
     /// Reads an argument that the specification of a listener selects, such as `Path` for
     /// `Request.Path`.
-    fn read_argument(&mut self, key: &str, value: &dyn std::fmt::Display) {
-        let is = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(key));
-        let text = || Some(value.to_string()).filter(|text| !text.is_empty());
+    fn read_argument(&mut self, key: Utf16<'_>, value: Utf16<'_>) {
+        let is = |names: &[&str]| names.iter().any(|name| is_name(key, name));
+        let text = || Some(String::from(value)).filter(|text| !text.is_empty());
         if is(&["Method", "RequestMethod"]) {
             self.method = text().or(self.method.take());
         } else if is(&["Path", "RequestPath", "RequestUri", "Uri", "Url"]) {
             self.target = text().filter(|text| text.contains('/')).or(self.target.take());
         } else if is(&["StatusCode", "ResponseStatusCode"]) {
-            self.status = status_of(&value.to_string()).or(self.status);
+            self.status = status_of(&String::from(value)).or(self.status);
         }
     }
+}
+
+/// Returns whether a key is a name of ASCII characters, in any case. The key is compared as it is
+/// stored, because most keys are none of the names.
+fn is_name(key: Utf16<'_>, name: &str) -> bool {
+    let is_same = |(unit, byte): (u16, u8)| {
+        u8::try_from(unit).is_ok_and(|unit| unit.eq_ignore_ascii_case(&byte))
+    };
+    key.len() == name.len() && key.units().zip(name.bytes()).all(is_same)
 }
 
 /// Returns the label of requests with a direction and a name, such as `in GET /items/#`.
