@@ -45,6 +45,11 @@ impl Http {
         self.requests = self.requests.with_slowest_of(name);
         self
     }
+
+    #[inline(never)]
+    fn find_commands(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        self.sql.event_among(event, moment, model, &mut self.requests);
+    }
 }
 
 impl ActivitiesReport {
@@ -80,7 +85,7 @@ impl Report for Http {
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         let is_about = self.requests.event(event, moment, model);
         if moment.edge_type().is_some() {
-            self.sql.event_among(event, moment, model, &mut self.requests);
+            self.find_commands(event, moment, model);
         }
         if let Some(steps) = &mut self.steps {
             steps.event(event, moment, model);

@@ -480,6 +480,34 @@ impl<T> OpenActivities<T> {
         })
     }
 
+    /// Returns the key of the parent of a new activity, as [`OpenActivities::parent_place`] does, and
+    /// the one that [`OpenActivities::parent_among`] finds. Both are found in one walk.
+    pub(crate) fn parents(
+        &self,
+        id: Option<&ActivityId>,
+        named: Option<&ActivityId>,
+        thread: ThreadHandle,
+        counts: impl Fn(&T) -> bool,
+    ) -> (Option<OpenActivityKey>, Option<OpenActivityKey>) {
+        let around = id.into_iter().flat_map(|id| id.around().take(MAX_ANCESTORS));
+        let (mut any, mut among) = (None, None);
+        for id in named.cloned().into_iter().chain(around) {
+            let is_counted =
+                |place: &OpenActivityKey| self.at(*place).is_some_and(|open| counts(&open.what));
+            if let Some(only) = self.ids.only(&id) {
+                any = any.or(Some(only));
+                among = among.or_else(|| Some(only).filter(is_counted));
+            } else {
+                any = any.or_else(|| self.find(&id, thread, |_| true));
+                among = among.or_else(|| self.find(&id, thread, |open| counts(&open.what)));
+            }
+            if any.is_some() && among.is_some() {
+                break;
+            }
+        }
+        (any, among)
+    }
+
     /// Returns the key of the newest open activity with an id, among those that `counts` accepts.
     /// If the id may repeat and several are open, this is the newest that began on the thread:
     /// nothing tells whether an event of another thread belongs to it.
@@ -650,6 +678,35 @@ mod tests {
         assert_eq!(parent(Some("//1/1"), Some("abc")), Some(2));
         assert_eq!(parent(Some("//1/1/1"), Some("gone")), Some(1));
         assert_eq!((parent(Some("//1/2"), None), parent(None, None)), (None, None));
+    }
+
+    #[test]
+    fn the_parent_and_the_nearest_that_counts_are_found_in_one_walk_as_alone() {
+        let mut open = OpenActivities::<bool>::default();
+        // The runtime lost a number of the repeated path.
+        let starts = ["//1", "//1/1", "//1/2", "//1/1/0", "//1/1/0", "//1/1/0", "abc", "def"];
+        for (nanos, text) in (0..).zip(starts) {
+            let mut start = edge(Some(text), &[], true);
+            start.may_repeat = text.ends_with('0');
+            let thread = if nanos % 2 == 0 { ONE } else { OTHER };
+            let _ = open.start(&start, TextHandle(7), at(thread, nanos), nanos % 3 == 1);
+        }
+        let id = |text: &str| Some(ActivityId::for_test(text));
+        let (mut parents, mut counted) = (0, 0);
+        for path in ["//1/1/0/1", "//1/1/1", "//1/2/1/1", "//1/3", "//2/1", "x"].map(id) {
+            for named in [None, id("abc"), id("def"), id("//1/1/0"), id("gone")] {
+                for thread in [ONE, OTHER, ThreadHandle(9)] {
+                    let (path, named) = (path.as_ref(), named.as_ref());
+                    let any = open.parent_place(path, named, thread);
+                    let among = open.parent_among(path, named, thread, |counts| *counts);
+                    let both = open.parents(path, named, thread, |counts| *counts);
+                    assert_eq!(both, (any, among), "{path:?} {named:?} {thread:?}");
+                    parents += usize::from(any.is_some());
+                    counted += usize::from(among.is_some() && among != any);
+                }
+            }
+        }
+        assert!(parents > 50 && counted > 9, "{parents} {counted}");
     }
 
     #[test]

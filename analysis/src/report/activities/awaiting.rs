@@ -31,6 +31,11 @@ pub(super) struct AwaitingActivities {
 }
 
 impl AwaitingActivities {
+    /// Returns whether no activity awaits the one around it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Adds an activity. Returns the oldest one if there are too many.
     fn add(&mut self, around: ActivityId, ended: EndedActivity) -> Option<EndedActivity> {
         self.inside.entry(around.clone()).or_default().push(self.added);
@@ -77,7 +82,6 @@ impl Activities {
         ended: EndedActivity,
     ) {
         match around {
-            None if self.awaiting.rows.is_empty() => self.count_alone(node, &ended),
             None => self.count_with_inner(Some(node), None, ended),
             Some(around) => {
                 if let Some(oldest) = self.awaiting.add(around, ended) {

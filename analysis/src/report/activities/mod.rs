@@ -257,14 +257,14 @@ impl Activities {
         model: &mut Model,
     ) {
         let name = moment.activity_name(edge, model);
-        let parent = self.parent_of(edge, moment.thread);
+        let (parent, reported) = self.parents_of(edge, facts, moment.thread);
         let around = parent.and_then(|place| Some((place, self.open.at(place)?)));
         let within = around.and_then(|(place, around)| match around.what.request {
             Some(_) => Some(place),
             None => around.what.within,
         });
-        let request =
-            facts.map(|facts| self.begin_request(edge, name, facts, within, moment, model));
+        let request = facts
+            .map(|facts| self.begin_request(edge, name, facts, [reported, within], moment, model));
         let around = parent.and_then(|place| self.open.at(place)).map(|around| &around.what);
         let node = self.all.as_mut().map_or(0, |all| all.tree.node(around.map(|it| it.node), name));
         let is_shown =
@@ -315,10 +315,22 @@ impl Activities {
         }
     }
 
-    /// Returns the open activity that is the parent of a new one.
-    fn parent_of(&self, edge: &ActivityEdge, thread: ThreadHandle) -> Option<OpenActivityKey> {
-        let reported = self.open.parent_place(edge.id.as_ref(), edge.parent.as_ref(), thread);
-        reported.or_else(|| self.open.parent_place(edge.path.as_ref(), None, thread))
+    /// Returns the open activity that is the parent of a new one, and, if that is a request, the
+    /// request around it that its ids tell.
+    fn parents_of(
+        &self,
+        edge: &ActivityEdge,
+        facts: Option<&HttpFacts>,
+        thread: ThreadHandle,
+    ) -> (Option<OpenActivityKey>, Option<OpenActivityKey>) {
+        let (id, named) = (edge.id.as_ref(), edge.parent.as_ref());
+        let is_request = |activity: &BegunActivity| activity.request.is_some();
+        let (parent, request) = match facts {
+            Some(_) => self.open.parents(id, named, thread, is_request),
+            None => (self.open.parent_place(id, named, thread), None),
+        };
+        let on_path = || self.open.parent_place(edge.path.as_ref(), None, thread);
+        (parent.or_else(on_path), request)
     }
 
     /// Adds what a listener reports of an activity that a span reports as well. Returns false if no
@@ -429,14 +441,16 @@ impl Activities {
         }
         let chosen = self.chosen.as_mut();
         let wanted = chosen.and_then(|chosen| chosen.stopped((name, activity.number)));
-        let wanted = wanted.map(|id| Wanted {
-            label: name,
-            id,
-            start: activity.at.nanos,
-            duration,
-            parts: parts.clone().unwrap_or_default(),
-            phases: None,
-            served_by: Vec::new(),
+        let wanted = wanted.map(|id| {
+            Box::new(Wanted {
+                label: name,
+                id,
+                start: activity.at.nanos,
+                duration,
+                parts: parts.clone().unwrap_or_default(),
+                phases: None,
+                served_by: Vec::new(),
+            })
         });
         let slow = Slow {
             duration,
@@ -474,7 +488,7 @@ impl Activities {
         if let Some(mut request) = begun.request {
             request.is_cut = is_cut;
             let label = request.label.unwrap_or(name);
-            let wanted = wanted.clone().map(|wanted| Wanted { label, ..wanted });
+            let wanted = wanted.clone().map(|wanted| Box::new(Wanted { label, ..*wanted }));
             request.is_error |= is_error || facts.is_some_and(HttpFacts::is_error);
             let label = facts.and_then(|facts| facts.label_in(model.texts_mut()));
             request.label = request.label.or(label);
@@ -497,6 +511,10 @@ impl Activities {
             let (node, stack, is_error) = (begun.node, begun.stack, slow.is_error);
             let site = ActivitySite { node, label: name, is_layer: false, is_nested: false, stack };
             all.note(site, slow.start, Lasted::Nanos(slow.duration), is_error);
+            if begun.awaited.is_none() && self.awaiting.is_empty() {
+                all.count(site, None, is_error).stopped(&slow, None, self.top);
+                return;
+            }
             let ended = EndedActivity { name, stack, is_error, slow };
             self.count_ended(begun.awaited, node, ended);
         }
@@ -525,6 +543,36 @@ impl Activities {
         let is_carried =
             self.parts.as_ref().is_some_and(|parts| parts.carries_wanted(moment.thread));
         chosen.keep(event, edge, is_carried, moment, model);
+    }
+
+    /// Processes an event that may start or stop an activity, or that belongs to the chosen one.
+    #[inline(never)]
+    fn edge_event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        if self.http.is_some()
+            && let Some(mark) = self.phase_marks.read(event)
+        {
+            self.mark_phase(event, mark, moment);
+        }
+        let edge = moment.activity_edge(event);
+        let facts = moment.http_facts(event);
+        let is_about = if self.all.is_some() { edge.is_some() } else { facts.is_some() };
+        match edge {
+            Some(edge)
+                if edge.is_listener && self.take_listener_event(edge, facts, moment, model) => {}
+            Some(edge) if edge.is_start => self.start(event, edge, facts, moment, model),
+            Some(edge) => self.stop(event, edge, facts, moment, model),
+            None => {
+                if let Some(activity) = self.open.failed_mut(event, moment.thread) {
+                    activity.what.is_error = true;
+                    if let Some(request) = &mut activity.what.request {
+                        request.is_error = true;
+                    }
+                }
+            }
+        }
+        self.keep(event, edge.filter(|_| is_about), moment, model);
+        self.used = self.used.saturating_add(u64::from(is_about && moment.is_selected));
+        is_about
     }
 }
 
@@ -561,39 +609,14 @@ impl Report for Activities {
         }
     }
 
+    #[inline]
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if let Some(parts) = &mut self.parts {
             parts.event(event, moment, model);
         }
-        if moment.edge_type().is_none() && self.chosen.is_none() {
-            // Most events only tell the parts of an activity's time.
-            return false;
-        }
-        if self.http.is_some()
-            && let Some(mark) = self.phase_marks.read(event)
-        {
-            self.mark_phase(event, mark, moment);
-        }
-        let edge = moment.activity_edge(event);
-        let facts = moment.http_facts(event);
-        let is_about = if self.all.is_some() { edge.is_some() } else { facts.is_some() };
-        match edge {
-            Some(edge)
-                if edge.is_listener && self.take_listener_event(edge, facts, moment, model) => {}
-            Some(edge) if edge.is_start => self.start(event, edge, facts, moment, model),
-            Some(edge) => self.stop(event, edge, facts, moment, model),
-            None => {
-                if let Some(activity) = self.open.failed_mut(event, moment.thread) {
-                    activity.what.is_error = true;
-                    if let Some(request) = &mut activity.what.request {
-                        request.is_error = true;
-                    }
-                }
-            }
-        }
-        self.keep(event, edge.filter(|_| is_about), moment, model);
-        self.used = self.used.saturating_add(u64::from(is_about && moment.is_selected));
-        is_about
+        // Most events only tell the parts of an activity's time.
+        let is_edge = moment.edge_type().is_some() || self.chosen.is_some();
+        is_edge && self.edge_event(event, moment, model)
     }
 
     fn finish(mut self, resolved: &Resolved<'_>) -> ActivitiesReport {

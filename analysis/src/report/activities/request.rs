@@ -11,7 +11,8 @@ use crate::model::intervals::{Hint, OpenActivities, OpenActivity, OpenActivityKe
 use crate::model::{Model, StackHandle, TextHandle, ThreadHandle};
 use crate::report::occurrence::Lasted;
 use crate::report::requests::{
-    ConnectionUse, FollowedRequests, HttpPhases, PhaseClock, PhaseMark, request_of, requests_around,
+    ConnectionUse, FollowedRequests, HttpPhases, PhaseClock, PhaseMark, request_of,
+    requests_around, requests_on_path,
 };
 use nettrace_parser::Event;
 
@@ -94,17 +95,19 @@ impl Request {
 impl Activities {
     /// Returns a starting activity as an HTTP request. Requests are followed even if no view of them
     /// is wanted, because a stop without an id ends the request that its thread or layer tells.
+    /// `reported`: request around it that its ids tell; `within`: innermost request around its parent.
     pub(super) fn begin_request(
         &mut self,
         edge: &ActivityEdge,
         name: TextHandle,
         facts: &HttpFacts,
-        within: Option<OpenActivityKey>,
+        [reported, within]: [Option<OpenActivityKey>; 2],
         moment: &Moment,
         model: &mut Model,
     ) -> Request {
         let newest = self.requests.get(&moment.thread).copied();
-        let mut inside = requests_around(&self.open, edge, moment.thread);
+        let on_path = requests_on_path(&self.open, edge, moment.thread);
+        let mut inside = reported.into_iter().chain(on_path);
         let nearest = inside.next();
         let inside = nearest.into_iter().chain(inside);
         let layer_of = request_of(&self.open, newest, edge, name, facts, inside);
@@ -172,15 +175,19 @@ impl Activities {
         facts: Option<&HttpFacts>,
     ) {
         let Some(request) = &ended.what.request else { return };
-        let mut joined = request.joined.clone();
-        facts.into_iter().for_each(|facts| joined.join(facts));
-        match request.layer_of.map(|place| self.request_mut(place)) {
-            Some(Some(request)) => request.joined.join(&joined),
-            Some(None) => {}
-            None => self
-                .ended_requests
-                .iter_mut()
-                .for_each(|all| all.push((ended.number, joined.clone()))),
+        match (request.layer_of, &mut self.ended_requests) {
+            (Some(place), _) => {
+                if let Some(outer) = self.request_mut(place) {
+                    outer.joined.join(&request.joined);
+                    facts.into_iter().for_each(|facts| outer.joined.join(facts));
+                }
+            }
+            (None, Some(all)) => {
+                let mut joined = request.joined.clone();
+                facts.into_iter().for_each(|facts| joined.join(facts));
+                all.push((ended.number, joined));
+            }
+            (None, None) => {}
         }
     }
 
@@ -237,7 +244,7 @@ impl Activities {
         name: TextHandle,
         stack: StackHandle,
         slow: &Slow,
-        wanted: Option<Wanted>,
+        wanted: Option<Box<Wanted>>,
     ) {
         let label = request.label.unwrap_or(name);
         let site = request.site(label, self.is_nested(&request, label), stack);
@@ -255,7 +262,8 @@ impl Activities {
         let Some(http) = &mut self.http else { return };
         let phases = (outgoing.phases.requests > 0).then_some(outgoing.phases);
         let served_by = request.served_by;
-        let wanted = wanted.map(|wanted| Wanted { phases, served_by: served_by.clone(), ..wanted });
+        let wanted = wanted
+            .map(|wanted| Box::new(Wanted { phases, served_by: served_by.clone(), ..*wanted }));
         http.wanted = http.wanted.take().or(wanted);
         http.note(site, slow.start, Lasted::Nanos(slow.duration), request.is_error);
         let stats = http.count(site, request.facts.direction(), request.is_error);

@@ -35,7 +35,7 @@ pub(super) struct ActivityView {
     /// Times of activities whose stops cannot be told apart, by their sites.
     shared: BTreeMap<Vec<ActivitySite>, SharedSum>,
     /// Requested activity, once it has stopped.
-    pub(super) wanted: Option<Wanted>,
+    pub(super) wanted: Option<Box<Wanted>>,
     /// Activities that have ended; `None` unless a caller takes them one by one.
     pub(super) ended: Option<Vec<Occurrence>>,
     /// Number of calls of [`count`](ActivityView::count).

@@ -106,10 +106,18 @@ pub(crate) fn requests_around<T: MaybeRequest>(
     let is_request = |activity: &T| activity.http().is_some();
     let (id, parent) = (edge.id.as_ref(), edge.parent.as_ref());
     let reported = open.parent_among(id, parent, thread, is_request);
-    let on_path = edge.path.iter().filter_map(move |path| {
+    reported.into_iter().chain(requests_on_path(open, edge, thread))
+}
+
+/// Returns the open request on the path of a starting activity. `thread`: thread of the start.
+pub(crate) fn requests_on_path<T: MaybeRequest>(
+    open: &OpenActivities<T>,
+    edge: &ActivityEdge,
+    thread: ThreadHandle,
+) -> impl Iterator<Item = OpenActivityKey> {
+    edge.path.iter().filter_map(move |path| {
         open.parent_among(Some(path), None, thread, |activity: &T| activity.http().is_some())
-    });
-    reported.into_iter().chain(on_path)
+    })
 }
 
 /// Returns the open request that a starting activity reports as a further layer of the program. The

@@ -7,7 +7,9 @@ mod open;
 mod phases;
 
 pub(crate) use connections::{ConnectionUse, Connections};
-pub(crate) use facts::{FollowedRequests, MaybeRequest, request_of, requests_around};
+pub(crate) use facts::{
+    FollowedRequests, MaybeRequest, request_of, requests_around, requests_on_path,
+};
 pub(crate) use open::{LayerStops, OpenRequests};
 pub use phases::{HttpPhase, HttpPhases};
 pub(crate) use phases::{PhaseClock, PhaseMark, PhaseMarks};
