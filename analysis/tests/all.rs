@@ -7,6 +7,8 @@ mod activity;
 mod activity_ids;
 mod activity_pairs;
 mod activity_synth;
+mod async_callers;
+mod async_synth;
 mod call_phases;
 mod common;
 mod consumers_heaps;

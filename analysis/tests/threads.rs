@@ -59,6 +59,7 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
     is_send_and_sync::<PdbFile>();
     is_send_and_sync::<SourceLine>();
     is_send_and_sync::<WantedPdb>();
+    is_send_and_sync::<model::AsyncRuns>();
     is_send_and_sync::<model::LineCoverage>();
     is_send_and_sync::<SymbolFile>();
     is_send_and_sync::<SymbolFileError>();

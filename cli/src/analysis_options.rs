@@ -157,6 +157,7 @@ impl FoldArgs {
         options.folding.my_code = self.my_code.clone().flatten();
         options.folding.is_async = self.fold_async;
         options.folding.merges_recursion = self.fold_recursion;
+        options.async_callers = self.async_callers;
         options.folding.groups.clone_from(&self.group);
         options.folding.folds.clone_from(&self.fold);
     }

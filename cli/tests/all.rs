@@ -5,6 +5,7 @@
 
 mod advice;
 mod agreement;
+mod async_callers;
 mod bounded;
 mod check;
 mod common;

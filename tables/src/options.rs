@@ -21,6 +21,10 @@ pub struct TableOptions {
     pub wide: Vec<EventPattern>,
     /// What happens to stacks that lack their outermost frames, because the runtime keeps only 100.
     pub cut_stacks: CutStacks,
+    /// Whether async code has the callers that await it: see
+    /// [`AnalysisOptions::async_callers`](nettrace_analysis::AnalysisOptions::async_callers). Default:
+    /// false.
+    pub async_callers: bool,
     /// Times of the trace's process and its threads, which recordings may have beside the events.
     pub thread_times: Option<Arc<ThreadTimes>>,
     /// Threads, times and spans of activities to which the rows of what happened are limited. Tables
@@ -35,6 +39,7 @@ impl Default for TableOptions {
             has_payload: true,
             wide: Vec::new(),
             cut_stacks: CutStacks::default(),
+            async_callers: false,
             thread_times: None,
             filter: Filter::default(),
         }

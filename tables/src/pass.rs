@@ -103,6 +103,7 @@ impl TablePass {
         analysis.thread_times = times.cloned();
         analysis.cut_stacks = options.cut_stacks;
         analysis.filter.clone_from(&options.filter);
+        analysis.async_callers = options.async_callers;
         analysis.kinds = vec![
             Kind::Cpu,
             Kind::OffCpu,

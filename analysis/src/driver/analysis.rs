@@ -10,8 +10,8 @@ use crate::model::activity_edge::EdgeType;
 use crate::model::activity_path::PathForm;
 use crate::model::intervals::{Interval, LockWaits, Matcher, reported_nanos};
 use crate::model::{
-    Coverage, CpuWeights, GatheredSamples, Kind, LearnTopic, LineCoverage, MarkChoice, Mode, Model,
-    Moment, Profile, Resolved, STILL_WAITING, Sample, SessionSpan, Spans, StackHandle,
+    AwaitFields, Coverage, CpuWeights, GatheredSamples, Kind, LearnTopic, LineCoverage, MarkChoice,
+    Mode, Model, Moment, Profile, Resolved, STILL_WAITING, Sample, SessionSpan, Spans, StackHandle,
     ThreadHandle, ThreadState, TimelineMark, counter_marks, is_of_process, measure, rounded,
     stands_for,
 };
@@ -74,18 +74,26 @@ struct TypeUse {
     source: Option<SampleSource>,
     /// Whether spans of activities accept the events by their time alone.
     is_of_process: bool,
+    /// Fields of events that tell the callers of async code, if those are wanted.
+    tasks: Option<AwaitFields>,
 }
 
 impl TypeUse {
-    const NONE: TypeUse =
-        TypeUse { topic: LearnTopic::Nothing, edge_type: None, source: None, is_of_process: false };
+    const NONE: TypeUse = TypeUse {
+        topic: LearnTopic::Nothing,
+        edge_type: None,
+        source: None,
+        is_of_process: false,
+        tasks: None,
+    };
 
-    fn of_type(event: &Event<'_>, kinds: &[Kind]) -> TypeUse {
+    fn of_type(event: &Event<'_>, options: &AnalysisOptions) -> TypeUse {
         TypeUse {
             topic: LearnTopic::of_type(event),
             edge_type: EdgeType::from_event(event).map(Arc::new),
-            source: SampleSource::for_event(event, kinds),
+            source: SampleSource::for_event(event, &options.kinds),
             is_of_process: is_of_process(event),
+            tasks: AwaitFields::of_type(event).filter(|_| options.async_callers),
         }
     }
 }
@@ -131,6 +139,8 @@ impl<'c> Analysis<'c> {
     }
 
     fn of_kinds(options: AnalysisOptions) -> Analysis<'c> {
+        let mut options = options;
+        options.folding.is_async |= options.async_callers;
         let mut outputs = Outputs {
             admits_all: options.filter.admits_all_moments(),
             filter: options.filter.clone(),
@@ -151,6 +161,9 @@ impl<'c> Analysis<'c> {
         model.set_cut_stacks(options.cut_stacks);
         if options.lines {
             model.keep_lines();
+        }
+        if options.async_callers {
+            model.join_async_callers(options.async_runs.clone());
         }
         Analysis {
             options,
@@ -277,10 +290,13 @@ impl<'c> Analysis<'c> {
         if self.formats_choose {
             self.settle_kinds();
         }
-        let kinds = &self.options.kinds;
-        let TypeUse { topic, edge_type, source, is_of_process } =
-            self.types.look_up(event, |event| TypeUse::of_type(event, kinds));
+        let options = &self.options;
+        let TypeUse { topic, edge_type, source, is_of_process, tasks } =
+            self.types.look_up(event, |event| TypeUse::of_type(event, options));
         let thread = self.model.learn_about(event, topic);
+        if let Some(fields) = &tasks {
+            self.model.follow_task(event, thread, fields);
+        }
         // Without a usable clock, all events have the time 0.
         let nanos = match &self.clock {
             Some(clock) => clock.nanos_since_start(event.timestamp_ticks()),
@@ -379,6 +395,7 @@ impl<'c> Analysis<'c> {
             _ if self.locks.is_empty() => mode,
             _ => self.mode_of(thread, stack, mode),
         };
+        let stack = self.model.with_async_callers(thread, stack, ticks);
         self.model.saw(thread, stack);
         self.model.count_sample(stack, mode);
         let (model, outputs) = (&self.model, &mut self.outputs);

@@ -1,7 +1,8 @@
 //! Options of an analysis.
 
 use crate::model::{
-    CutStacks, EndpointSpans, EventSelector, Filter, Folding, Kind, NameOptions, ThreadTimes,
+    AsyncRuns, CutStacks, EndpointSpans, EventSelector, Filter, Folding, Kind, NameOptions,
+    ThreadTimes,
 };
 use std::sync::Arc;
 
@@ -34,6 +35,14 @@ pub struct AnalysisOptions {
     pub folding: Folding,
     /// Treatment of stacks that have lost their callers, because the runtime keeps 100 frames.
     pub cut_stacks: CutStacks,
+    /// Whether async code has the callers that await it, instead of what lies below it on the thread.
+    /// Events of `System.Threading.Tasks.TplEventSource` tell them; without, stacks end at the method
+    /// that was resumed, below a frame `(async callers not in the trace)`. Async methods are shown as
+    /// with [`Folding::is_async`].
+    pub async_callers: bool,
+    /// Stacks of async code by the async profiler of .NET 11, for [`AnalysisOptions::async_callers`].
+    /// They are read in a pass of their own.
+    pub async_runs: Option<Arc<AsyncRuns>>,
     /// Whether to keep the times of CPU samples, for reports that show times. Takes 512 bytes for
     /// each stack.
     pub keeps_when: bool,

@@ -36,6 +36,7 @@ impl Analysis<'_> {
                 kinds: self.options.kinds.clone(),
                 events: self.options.events.clone(),
                 lines: self.options.lines,
+                async_callers: self.options.async_callers,
             };
             event_filter::read(self, events, wanted, observer)?;
         }

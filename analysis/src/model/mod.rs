@@ -14,6 +14,8 @@ mod added_files;
 #[cfg(feature = "symbols")]
 mod aot_names;
 mod assemblies;
+mod async_profiler;
+mod async_stacks;
 mod call_nodes;
 mod code_file;
 mod coverage;
@@ -89,6 +91,9 @@ pub(crate) use about::LearnTopic;
 pub use activity_spans::ActivitySpans;
 pub(crate) use activity_spans::is_of_process;
 pub(crate) use assemblies::{Assembly, Domain, is_core};
+pub use async_profiler::AsyncRuns;
+use async_stacks::AsyncStacks;
+pub(crate) use async_stacks::AwaitFields;
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
 pub use code_file::CodeFile;
 pub use coverage::{Coverage, MissingNames, NamesAdvice, NamesRemedy};
@@ -188,6 +193,8 @@ pub struct Model {
     /// event is known by the position of its payload, the id of its stack, and its thread.
     last_stack: Option<((u64, u32, ThreadHandle), StackHandle)>,
     repairs: Repairs,
+    /// Callers of async code; `None` unless stacks are to have them.
+    async_stacks: Option<Box<AsyncStacks>>,
     endpoints: Endpoints,
     texts: Texts,
     /// Display name of each type, by the name that the trace stores.

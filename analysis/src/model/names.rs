@@ -511,6 +511,11 @@ impl Frame {
         Frame::group(format!("(callers cut off at {RUNTIME_FRAMES} frames)"), FrameKind::Unknown)
     }
 
+    /// Makes the frame that stands for the callers of async code which the trace does not tell.
+    pub(crate) fn async_callers_missing() -> Frame {
+        Frame::group("(async callers not in the trace)".to_owned(), FrameKind::Unknown)
+    }
+
     /// Makes a frame that stands for a group of frames.
     pub(crate) fn group(name: String, kind: FrameKind) -> Frame {
         Frame::unnamed("", kind).only(name, NameOrigin::Label)

@@ -395,6 +395,12 @@ impl<'m> Resolved<'m> {
         self.stacks.get(stack.index()).is_some_and(|row| row.is_cut_off)
     }
 
+    /// Returns whether a stack is one of async code whose callers are not in the trace. The outermost
+    /// frame says so.
+    pub(crate) fn lacks_async_callers(&self, stack: StackHandle) -> bool {
+        self.stacks.get(stack.index()).is_some_and(|row| row.lacks_async_callers)
+    }
+
     /// Returns whether callers that a stack had lost were taken from the thread's previous stack.
     pub(crate) fn is_repaired(&self, stack: StackHandle) -> bool {
         self.stacks.get(stack.index()).is_some_and(|row| row.is_repaired)

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "symbols")]
 use super::aot_names::AotName;
+use super::async_stacks::{AsyncRole, LogicalFrames};
 use super::coverage::Coverage;
 use super::cut_stacks::CutStacks;
 use super::endpoints::{HandlerRole, called_handler, handlers, method_key};
@@ -45,6 +46,8 @@ pub(super) struct ResolvedStack {
     pub(super) is_cut_off: bool,
     /// Whether missing outer frames were taken from the thread's previous stack.
     pub(super) is_repaired: bool,
+    /// Whether the callers of the async code on the stack are not in the trace.
+    pub(super) lacks_async_callers: bool,
     /// What the thread waits for; `None` if no frame tells.
     pub(super) wait_for: Option<WaitFor>,
     /// Whether the stack meets the filter's conditions on frames.
@@ -62,6 +65,7 @@ impl ResolvedStack {
         counted: (0, 0),
         is_cut_off: false,
         is_repaired: false,
+        lacks_async_callers: false,
         wait_for: None,
         passes: false,
         is_recording: false,
@@ -97,6 +101,8 @@ pub(super) struct Resolver<'m, 'f> {
     /// Frames in which a poll may have caught the thread of the latest stack. They lie below the
     /// nearest method of the user, without the poll itself and the method that polled.
     pub(super) caught: Vec<FrameHandle>,
+    /// Frames of async callers; `None` unless stacks are to have them.
+    pub(super) logical: Option<LogicalFrames>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -106,6 +112,7 @@ struct MethodFacts {
     /// Whether the filter's pattern for required frames matches the frame.
     is_wanted: bool,
     is_excluded: bool,
+    async_role: AsyncRole,
 }
 
 /// The frame at an address, and whether the address means the same in the whole trace.
@@ -136,6 +143,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             folder: Folder::new(folding),
             kernel: OnceLock::new(),
             caught: Vec::new(),
+            logical: model.async_stacks.is_some().then(LogicalFrames::default),
         }
     }
 
@@ -181,7 +189,14 @@ impl<'m, 'f> Resolver<'m, 'f> {
             chain.push(facts.role);
         }
         row.is_repaired = stacks.is_repaired(stack);
-        if !row.is_repaired && self.is_cut_off(process, stacks.addresses(stack).len()) {
+        let idle_worker =
+            is_idle_worker(frames.iter().filter_map(|it| self.frames.get(it.index())));
+        row.leaf.is_idle_worker = idle_worker;
+        let joined = self.join_async_callers(stack, frames);
+        if let Some(lacks_callers) = joined {
+            row.lacks_async_callers = lacks_callers;
+            (is_wanted, is_excluded) = self.passes(frames);
+        } else if !row.is_repaired && self.is_cut_off(process, stacks.addresses(stack).len()) {
             row.is_cut_off = true;
             frames.push(self.intern(Frame::callers_cut_off(), Role::WORK));
         }
@@ -192,8 +207,6 @@ impl<'m, 'f> Resolver<'m, 'f> {
         row.leaf.is_returning = chain.is_returning() && self.lists_all_methods(process);
         row.leaf.is_native_call = chain.is_in_native;
         row.leaf.is_at_poll = chain.is_at_poll;
-        let of_stack = frames.iter().filter_map(|frame| self.frames.get(frame.index()));
-        row.leaf.is_idle_worker = is_idle_worker(of_stack);
         if !self.options.is_raw {
             row.has_call = self.rewrite_innermost(frames, chain, row.leaf.is_returning);
         }
@@ -203,6 +216,27 @@ impl<'m, 'f> Resolver<'m, 'f> {
         row.has_call = call.is_some() && frames.first().copied() == call && frames.len() > 1;
         row.passes = is_wanted && !is_excluded;
         row
+    }
+
+    /// Returns whether a frame is one that the filter requires, and whether one is excluded.
+    fn passes(&self, frames: &[FrameHandle]) -> (bool, bool) {
+        let mut facts = frames.iter().filter_map(|frame| self.facts.get(frame.index()));
+        let is_wanted = self.filter.frame.is_none() || facts.clone().any(|it| it.is_wanted);
+        (is_wanted, facts.any(|it| it.is_excluded))
+    }
+
+    /// Returns whether two frames are of one method, maybe at different lines.
+    pub(super) fn is_same(&self, one: FrameHandle, other: FrameHandle) -> bool {
+        let method = |frame: FrameHandle| {
+            let frame = self.frames.get(frame.index())?;
+            Some((&frame.module, &frame.namespace, &frame.type_name, &frame.method))
+        };
+        one == other || method(one).is_some_and(|one| Some(one) == method(other))
+    }
+
+    /// Returns the part that a frame has in resuming async code.
+    pub(super) fn async_role(&self, frame: FrameHandle) -> AsyncRole {
+        self.facts.get(frame.index()).map_or(AsyncRole::Other, |facts| facts.async_role)
     }
 
     /// Names the endpoint of each frame whose method handles only one.
@@ -548,6 +582,13 @@ impl<'m, 'f> Resolver<'m, 'f> {
         if let Some(folder) = &mut self.folder {
             folder.method(frame, name);
         }
+        // A method and its state machine may share a frame.
+        if self.logical.is_some()
+            && let Some(facts) = self.facts.get_mut(frame.index())
+            && facts.async_role == AsyncRole::Other
+        {
+            facts.async_role = AsyncRole::of_method(name);
+        }
         frame
     }
 
@@ -565,7 +606,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
     }
 
-    fn intern(&mut self, frame: Frame, role: Role) -> FrameHandle {
+    pub(super) fn intern(&mut self, frame: Frame, role: Role) -> FrameHandle {
         let frame = frame.shortened();
         if let Some(known) = self.by_text.get(&frame.text) {
             #[cfg(feature = "page")]
@@ -583,6 +624,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             in_handling: HandlerRole::from_frame(&frame),
             is_wanted: matches(&self.filter.frame),
             is_excluded: matches(&self.filter.exclude),
+            async_role: AsyncRole::Other,
         });
         self.by_text.insert(frame.text.clone(), handle);
         self.frames.push(frame);
@@ -617,7 +659,13 @@ impl<'m, 'f> Resolver<'m, 'f> {
         }
         let handle = FrameHandle::next(self.frames.len());
         let (role, in_handling) = (Role::WORK, HandlerRole::Other);
-        self.facts.push(MethodFacts { role, in_handling, is_wanted: false, is_excluded: false });
+        self.facts.push(MethodFacts {
+            role,
+            in_handling,
+            is_wanted: false,
+            is_excluded: false,
+            async_role: AsyncRole::Other,
+        });
         self.by_text.insert(group.text.clone(), handle);
         if let Some(folder) = &mut self.folder {
             folder.add(&group, handle, &group.text, true);

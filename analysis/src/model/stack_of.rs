@@ -1,11 +1,14 @@
 //! The part of [`Model`] that stores the stacks of events and samples, and repairs them.
 
 use super::Model;
+use super::async_profiler::AsyncRuns;
+use super::async_stacks::{AsyncStacks, AwaitFields, ThreadPlace};
 use super::cut_stacks::{CutStacks, StackOf};
 use super::handle::{ProcessHandle, StackHandle, ThreadHandle};
 use super::sample::Mode;
 use super::thread_times::Unsampled;
 use nettrace_parser::{Event, Stack};
+use std::sync::Arc;
 
 impl Model {
     /// Returns the handle of a CPU sample's stack. `number` is the id by which the stream refers to
@@ -63,6 +66,51 @@ impl Model {
         self.repairs.with_callers(&mut self.stacks, (of, thread), handle, frames, ticks)
     }
 
+    /// Joins stacks with the callers of async code. This must be done before the first event.
+    pub(crate) fn join_async_callers(&mut self, runs: Option<Arc<AsyncRuns>>) {
+        self.async_stacks = Some(Box::new(AsyncStacks::new(runs)));
+    }
+
+    /// Takes an event of a task, which may tell the callers of async code.
+    pub(crate) fn follow_task(
+        &mut self,
+        event: &Event<'_>,
+        thread: ThreadHandle,
+        fields: &AwaitFields,
+    ) {
+        let Some(async_stacks) = &mut self.async_stacks else { return };
+        let Some(step) = fields.step(event, &mut self.texts) else { return };
+        let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
+        let stack = if AwaitFields::needs_stack(step) {
+            let (id, ticks) = (event.stack_id(), event.timestamp_ticks());
+            self.stacks.intern(process, id, event.stack(), ticks)
+        } else {
+            StackHandle(u32::MAX)
+        };
+        async_stacks.follow(step, process, thread, stack);
+    }
+
+    /// Returns the handle of a thread's stack with the callers of what the thread runs, if stacks are
+    /// to have them.
+    #[inline]
+    pub(crate) fn with_async_callers(
+        &mut self,
+        thread: ThreadHandle,
+        stack: StackHandle,
+        ticks: u64,
+    ) -> StackHandle {
+        match &mut self.async_stacks {
+            None => stack,
+            Some(async_stacks) => {
+                let os_thread = self.threads.get(thread).and_then(|row| row.os_thread_id);
+                let process = self.stacks.process(stack).unwrap_or(ProcessHandle(0));
+                let id = self.processes.get(process.index()).and_then(|row| row.id);
+                let place = ThreadPlace { thread, process, id, os_thread, ticks };
+                async_stacks.join(&place, stack, &mut self.stacks)
+            }
+        }
+    }
+
     /// Sets how stacks that lost their callers are treated. This must be done before the first
     /// event.
     pub(crate) fn set_cut_stacks(&mut self, how: CutStacks) {
@@ -84,6 +132,7 @@ impl Model {
         }
         let of = (StackOf::Event, thread);
         let stack = self.stack_at(of, event.stack_id(), event.stack(), event.timestamp_ticks());
+        let stack = self.with_async_callers(thread, stack, event.timestamp_ticks());
         self.last_stack = Some((place, stack));
         stack
     }

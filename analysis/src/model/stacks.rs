@@ -116,6 +116,14 @@ impl Stacks {
         self.rows.get(stack.index()).is_some_and(|row| row.is_repaired)
     }
 
+    /// Returns a new handle for the addresses of a stack. Looking up the stack does not find it.
+    pub(super) fn share(&mut self, stack: StackHandle) -> StackHandle {
+        let handle = StackHandle::next(self.rows.len());
+        let Some(&row) = self.rows.get(stack.index()) else { return stack };
+        self.rows.push(StoredStack { is_again: true, sampled: [0, 0], next: NONE, ..row });
+        handle
+    }
+
     fn look_up(
         &mut self,
         process: ProcessHandle,

@@ -106,6 +106,8 @@ pub(super) struct SampleSums {
     recording_ns: u64,
     /// Number of selected samples whose stack lacks its outermost frames.
     pub cut_off: u64,
+    /// Number of samples of async code whose callers are not in the trace.
+    pub without_async_callers: u64,
     /// Number of selected samples whose stack got its outermost frames from an earlier stack of the
     /// thread.
     pub repaired: u64,
@@ -135,6 +137,9 @@ impl SampleSums {
         self.selected.add(totals);
         if resolved.is_unsampled(key.stack) {
             add(&mut self.unsampled_ns, totals.weight);
+        }
+        if resolved.lacks_async_callers(key.stack) {
+            add(&mut self.without_async_callers, totals.samples);
         }
         if resolved.is_cut_off(key.stack) {
             add(&mut self.cut_off, totals.samples);

@@ -113,6 +113,10 @@ pub struct TopN {
     /// earlier stack of the thread.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub repaired_samples: u64,
+    /// Number of counted samples of async code whose callers are not in the trace. It is 0 unless
+    /// [`AnalysisOptions::async_callers`](crate::AnalysisOptions::async_callers).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub without_async_callers_samples: u64,
     /// Threads that were in one native call in all of their samples, at most 20. Such a call may
     /// have run or blocked.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
@@ -364,6 +368,7 @@ impl TopN {
             running: sums.running,
             cut_off_samples: sums.cut_off,
             repaired_samples: sums.repaired,
+            without_async_callers_samples: sums.without_async_callers,
             always_in: StuckThreads::new(resolved).in_one_call(MAX_ALWAYS),
             processor_limit: sums.processor_limit(model),
             processor_time: sums.processor_time(profile),

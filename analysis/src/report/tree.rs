@@ -92,6 +92,10 @@ pub struct CallTree {
     /// earlier stack of the thread.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub repaired_samples: u64,
+    /// Number of counted samples of async code whose callers are not in the trace. It is 0 unless
+    /// [`AnalysisOptions::async_callers`](crate::AnalysisOptions::async_callers).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub without_async_callers_samples: u64,
     /// Upper limit of the time that the processors can have run; `None` if the samples' time is
     /// below it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -228,6 +232,7 @@ impl CallTree {
             running: sums.running,
             cut_off_samples: sums.cut_off,
             repaired_samples: sums.repaired,
+            without_async_callers_samples: sums.without_async_callers,
             processor_limit: sums.processor_limit(resolved.model()),
             processor_time: sums.processor_time(profile),
             waiting_samples: sums.waiting.samples,

@@ -87,6 +87,11 @@ pub(crate) struct ParquetArgs {
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     pub(crate) cut_stacks: CutStacksArg,
 
+    /// Let stacks of async code have who awaits it as callers, instead of what resumed it on the
+    /// thread: see `nettrace report topN --help`
+    #[arg(long = "async")]
+    pub(crate) async_callers: bool,
+
     /// Sort the tables into folders by process (the program's name), date (of the session's start,
     /// UTC), or any NAME=EXPR, such as host=dir
     #[arg(long, value_name = "KEY")]

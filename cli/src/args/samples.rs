@@ -80,6 +80,12 @@ pub(crate) struct FoldArgs {
     #[arg(long)]
     pub(crate) fold_async: bool,
 
+    /// Show who awaits async code as its callers, instead of what resumed it on the thread.
+    /// collect --async records what tells them; without, a frame says that they are not in
+    /// the trace. Implies --fold-async
+    #[arg(long = "async")]
+    pub(crate) async_callers: bool,
+
     /// Show matching frames as one frame of this name; $1 stands for the first group of
     /// the expression. If several match, the first is used
     #[arg(long, value_name = "REGEX=NAME", value_parser = group)]

@@ -4,7 +4,7 @@ use super::by_number::ByNumber;
 use crate::driver::Observer;
 use crate::driver::sample_source::SampleSource;
 use crate::hash::HashMap;
-use crate::model::{EventSelector, Kind, Mode, Model, ThreadHandle};
+use crate::model::{AwaitFields, EventSelector, Kind, Mode, Model, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::unstable::{Candidate, PendingFilter, Watermark};
 use nettrace_parser::view::{self, KnownProvider};
@@ -78,6 +78,8 @@ pub(crate) struct WantedEvents {
     pub(crate) events: Vec<EventSelector>,
     /// Whether source lines are wanted.
     pub(crate) lines: bool,
+    /// Whether events that tell the callers of async code are wanted.
+    pub(crate) async_callers: bool,
 }
 
 impl WantedEvents {
@@ -90,6 +92,9 @@ impl WantedEvents {
             KnownProvider::Rundown | KnownProvider::Runtime if is_method => FilterRole::Changes,
             _ if is_selected || Model::learns_from(event) => FilterRole::Deferred,
             _ if self.lines && Model::reports_lines(event) => FilterRole::Deferred,
+            _ if self.async_callers && AwaitFields::of_type(event).is_some() => {
+                FilterRole::Deferred
+            }
             _ => match SampleSource::for_event(event, &self.kinds) {
                 Some(SampleSource::Sampler) => FilterRole::Sample,
                 Some(SampleSource::Processor) => FilterRole::OnCpuSample,

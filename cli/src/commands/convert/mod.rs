@@ -4,7 +4,7 @@ mod kinds;
 mod named_file;
 mod target;
 
-use crate::analysed::{Analysed, chosen_spans};
+use crate::analysed::{Analysed, add_async_runs, chosen_spans};
 use crate::analysis_options::AnalysisArgs;
 use crate::args::{ConvertArgs, UnitArg};
 use crate::context::Context;
@@ -53,6 +53,7 @@ pub(super) fn write(
     let (mut options, kinds) = options(args);
     options.filter.spans =
         chosen_spans(args.samples.during(), Some(&args.activity), &input, context)?;
+    add_async_runs(&mut options, &input, context)?;
     options.thread_times = trace.thread_times(&input);
     let wanted = match kinds.is_empty() {
         false => kinds.clone(),

@@ -56,6 +56,7 @@ fn parquet(args: &ParquetArgs, context: &mut Context<'_>) -> Result<Exit, Failur
         has_payload: !args.no_payload,
         cut_stacks: args.cut_stacks.how(),
         during: ChosenActivity::from_args(Some(&args.during), None)?,
+        async_callers: args.async_callers,
         wide: &args.wide,
         wide_matched: args.wide.iter().map(|_| AtomicBool::new(false)).collect(),
         skips_existing: args.skip_existing,

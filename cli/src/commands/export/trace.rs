@@ -30,6 +30,7 @@ pub(super) struct Exporter<'e> {
     pub(super) cut_stacks: CutStacks,
     /// Activities to whose spans the rows are limited; `None` for all rows.
     pub(super) during: Option<ChosenActivity>,
+    pub(super) async_callers: bool,
     pub(super) wide: &'e [String],
     /// Whether any trace had an event that matches, for each pattern of `wide`.
     pub(super) wide_matched: Vec<AtomicBool>,
@@ -86,7 +87,8 @@ impl Exporter<'_> {
             let threads = if chosen.is_on_all_threads { " all-threads" } else { "" };
             format!(" during={}{threads}", chosen.choice)
         });
-        format!("{payload}{cut}{wide}{during}")
+        let callers = if self.async_callers { " async" } else { "" };
+        format!("{payload}{cut}{callers}{wide}{during}")
     }
 
     /// Returns whether an earlier export wrote all tables of this export with equal content.
@@ -206,6 +208,7 @@ impl Exporter<'_> {
         options.has_payload = self.has_payload;
         options.wide = self.wide.iter().map(|event| EventPattern::new(event)).collect();
         options.cut_stacks = self.cut_stacks;
+        options.async_callers = self.async_callers;
         options.filter = filter;
         options.thread_times = self.thread_times(input, &header).map(Arc::new);
         let make_spill = self.dataset.make_spill();

@@ -1,7 +1,7 @@
 //! `report html`: writes a trace as one HTML file.
 
 use super::summary::complete;
-use crate::analysed::{Analysed, chosen_spans};
+use crate::analysed::{Analysed, add_async_runs, chosen_spans};
 use crate::analysis_options::AnalysisArgs;
 use crate::args::{HtmlArgs, InputArgs};
 use crate::commands::convert::with_ending;
@@ -60,6 +60,7 @@ pub(crate) fn write_page(
     let file = trace.file.clone();
     let mut options = counted.options();
     options.filter.spans = chosen_spans(counted.during(), None, input, context)?;
+    add_async_runs(&mut options, input, context)?;
     options.thread_times = trace.thread_times(input);
     let mut pass = page::pass(options);
     trace.read(|events| pass.read(events))?;

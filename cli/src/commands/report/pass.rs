@@ -1,7 +1,7 @@
 //! Runs any report: reads the trace once, writes JSON or text, and warns with advice what to record
 //! if the trace has nothing for the report.
 
-use crate::analysed::{Analysed, chosen_spans, endpoint_spans};
+use crate::analysed::{Analysed, add_async_runs, chosen_spans, endpoint_spans};
 use crate::analysis_options::AnalysisArgs;
 use crate::args::{ActivityArg, InputArgs, ReportArgs, RowsArg};
 use crate::context::Context;
@@ -123,6 +123,7 @@ where
     if asked.is_by_endpoint {
         asked.options.endpoints = Some(endpoint_spans(asked.input, context)?);
     }
+    add_async_runs(&mut asked.options, asked.input, context)?;
     let mut trace = Analysed::new(context.open(asked.input)?)?;
     if !matches!(R::INPUT, ReportInput::Events | ReportInput::Code) {
         asked.options.thread_times = trace.thread_times(asked.input);

@@ -86,6 +86,7 @@ pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
     prose(context, &strong, &summary(top.samples, top.total_ns, top.period_ns, top.clock))?;
     certainty(top.samples, &top.running, top.processor_time.as_ref(), context)?;
     cut_off(top.samples, top.cut_off_samples, top.repaired_samples, context)?;
+    without_async_callers(top.samples, top.without_async_callers_samples, context)?;
     always_in(&top.always_in, context)?;
     processors(top.processor_limit, context)?;
     waiting(&top.state, top.waiting_samples, top.waiting_ns, context)?;
@@ -211,6 +212,7 @@ pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()>
     prose(context, &strong, &summary(tree.samples, tree.total_ns, tree.period_ns, tree.clock))?;
     certainty(tree.samples, &tree.running, tree.processor_time.as_ref(), context)?;
     cut_off(tree.samples, tree.cut_off_samples, tree.repaired_samples, context)?;
+    without_async_callers(tree.samples, tree.without_async_callers_samples, context)?;
     processors(tree.processor_limit, context)?;
     waiting(&tree.state, tree.waiting_samples, tree.waiting_ns, context)?;
     guesses(tree.guessed_frames, context)
@@ -323,6 +325,23 @@ fn cut_off(samples: u64, cut_off: u64, repaired: u64, context: &mut Context<'_>)
     );
     prose(context, &Paint::default(), &line)
 }
+
+/// Writes the number of samples of async code whose callers are not in the trace, and what records
+/// them.
+fn without_async_callers(samples: u64, without: u64, context: &mut Context<'_>) -> io::Result<()> {
+    if without == 0 {
+        return Ok(());
+    }
+    let line = format!(
+        "of {}, {} of async code lack their callers: {ASYNC_CALLERS}",
+        units::counted(samples, "sample"),
+        units::count(without)
+    );
+    prose(context, &Paint::default(), &line)
+}
+
+const ASYNC_CALLERS: &str = "collect --async records who awaits whom from the start on \
+                             (System.Threading.Tasks.TplEventSource:0x1FF:5)";
 
 /// Writes the threads whose samples all have the same innermost frame.
 fn always_in(threads: &[StuckThread], context: &mut Context<'_>) -> io::Result<()> {

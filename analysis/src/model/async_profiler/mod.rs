@@ -1,0 +1,230 @@
+//! What .NET 11's async profiler says of the callers of async code:
+//! `System.Runtime.CompilerServices.AsyncProfilerEventSource`.
+//!
+//! The runtime writes the stack of callers itself, whenever a thread resumes async code. A buffer
+//! comes when it is full, so later than the samples that it explains. So [`AsyncRuns`] are read in a
+//! pass of their own, and the analysis is given them.
+
+mod buffer;
+
+use crate::hash::HashMap;
+use buffer::{AsyncBuffer, AsyncStep};
+use nettrace_parser::{Event, Reader, Source};
+use std::sync::Arc;
+
+const PROVIDER: &str = "System.Runtime.CompilerServices.AsyncProfilerEventSource";
+/// Id of the event with a buffer.
+const BUFFER: u32 = 1;
+/// Maximum number of distinct stacks. Further ones are unknown.
+const MAX_STACKS: usize = 1 << 16;
+/// Maximum number of times at which threads went on with another stack, which take 16 bytes each.
+/// Later ones are unknown.
+const MAX_RUNS: usize = 1 << 21;
+/// Maximum number of dispatchers whose stacks are kept. Further ones are unknown.
+const MAX_DISPATCHERS: usize = 1 << 18;
+/// Maximum number of nested contexts of a thread.
+const MAX_NESTED: usize = 1024;
+/// Maximum number of frames of a stack with the callers of what made it.
+const MAX_FRAMES: usize = 1024;
+
+/// Stacks of the async code that threads ran over time, by the async profiler of .NET 11.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AsyncRuns {
+    stacks: Vec<Arc<[u64]>>,
+    threads: HashMap<(Option<u64>, u64), Vec<AsyncRun>>,
+    left_out: u64,
+}
+
+/// Time from which on a thread runs the code of a stack, in ticks, and the stack's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct AsyncRun {
+    from: u64,
+    stack: u32,
+}
+
+impl AsyncRuns {
+    /// Reads the buffers of a trace; `None` if there are none.
+    ///
+    /// # Errors
+    /// If the trace cannot be read any further.
+    pub fn read<S: Source>(
+        reader: &mut Reader<S>,
+    ) -> Result<Option<AsyncRuns>, nettrace_parser::Error> {
+        let mut reading = Reading::default();
+        reader.for_each(|event| reading.event(&event))?;
+        Ok((!reading.runs.threads.is_empty()).then_some(reading.runs))
+    }
+
+    /// Returns the number of times at which a thread went on that found no room. The callers of async
+    /// code are unknown then.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Returns the number of the stack that a thread ran at a time; `None` if it is not known.
+    pub(super) fn stack_at(&self, process: Option<u64>, thread: u64, ticks: u64) -> Option<u32> {
+        let rows = self.threads.get(&(process, thread))?;
+        let after = rows.partition_point(|run| run.from <= ticks);
+        let run = rows.get(after.checked_sub(1)?)?;
+        (run.stack != NO_STACK).then_some(run.stack)
+    }
+
+    /// Returns the addresses of a stack, innermost first.
+    pub(super) fn addresses(&self, stack: u32) -> &[u64] {
+        self.stacks.get(stack as usize).map_or(&[], |stack| stack)
+    }
+}
+
+/// Number of the stack without frames.
+const NO_STACK: u32 = u32::MAX;
+
+/// A context in which a thread runs async code.
+#[derive(Debug, Clone, Copy)]
+struct AsyncContext {
+    dispatcher: u64,
+    /// Number of its methods that have ended.
+    ended: u64,
+}
+
+#[derive(Debug, Default)]
+struct Reading {
+    runs: AsyncRuns,
+    numbers: HashMap<Arc<[u64]>, u32>,
+    /// Stack of each dispatcher, and that of what made it.
+    known: HashMap<(Option<u64>, u64), Dispatcher>,
+    contexts: HashMap<(Option<u64>, u64), Vec<AsyncContext>>,
+    count: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Dispatcher {
+    stack: u32,
+    /// Callers of what made it: a stack, and the number of its frames that had ended.
+    made_by: (u32, u64),
+}
+
+impl Default for Dispatcher {
+    fn default() -> Dispatcher {
+        Dispatcher { stack: NO_STACK, made_by: (NO_STACK, 0) }
+    }
+}
+
+impl Reading {
+    fn event(&mut self, event: &Event<'_>) {
+        let is_buffer = event.id() == BUFFER && event.provider() == PROVIDER;
+        let buffer = AsyncBuffer::from_payload(event.payload()).filter(|_| is_buffer);
+        let Some(buffer) = buffer else { return };
+        let key = (event.process_id(), buffer.os_thread);
+        for (ticks, step) in buffer {
+            if let Some(step) = step {
+                self.step(key, ticks, step);
+            }
+        }
+    }
+
+    fn step(&mut self, key: (Option<u64>, u64), ticks: u64, step: AsyncStep) {
+        let process = key.0;
+        let contexts = self.contexts.entry(key).or_default();
+        let top = contexts.last().copied();
+        match step {
+            AsyncStep::Reset => contexts.clear(),
+            AsyncStep::Created { parent, dispatcher } => {
+                let by = top.filter(|top| top.dispatcher == parent);
+                let stack = self.known.get(&(process, parent)).map_or(NO_STACK, |it| it.stack);
+                if let Some(by) = by
+                    && let Some(known) = self.dispatcher((process, dispatcher))
+                {
+                    known.made_by = (stack, by.ended);
+                }
+            }
+            AsyncStep::Resumed(dispatcher) => {
+                if contexts.len() >= MAX_NESTED {
+                    contexts.remove(0);
+                }
+                contexts.push(AsyncContext { dispatcher, ended: 0 });
+                self.goes_on(key, ticks);
+            }
+            AsyncStep::Left { is_over } => {
+                let left = contexts.pop();
+                if let Some(left) = left.filter(|_| is_over) {
+                    self.known.remove(&(process, left.dispatcher));
+                }
+                self.goes_on(key, ticks);
+            }
+            AsyncStep::MethodsEnd(count) => {
+                if let Some(top) = contexts.last_mut() {
+                    top.ended = top.ended.saturating_add(count);
+                }
+            }
+            AsyncStep::Stack { dispatcher, is_appended, is_resumed, addresses } => {
+                self.stack((process, dispatcher), is_appended, addresses);
+                if is_resumed || is_appended {
+                    self.goes_on(key, ticks);
+                }
+            }
+        }
+    }
+
+    fn dispatcher(&mut self, key: (Option<u64>, u64)) -> Option<&mut Dispatcher> {
+        let has_room = self.known.len() < MAX_DISPATCHERS || self.known.contains_key(&key);
+        has_room.then(|| self.known.entry(key).or_default())
+    }
+
+    /// Takes the stack of a dispatcher. One without frames is the known one.
+    fn stack(&mut self, key: (Option<u64>, u64), is_appended: bool, addresses: Vec<u64>) {
+        if addresses.is_empty() {
+            return;
+        }
+        let Some(known) = self.dispatcher(key).copied() else { return };
+        let mut frames = match is_appended {
+            true => self.runs.addresses(known.stack).to_vec(),
+            false => Vec::new(),
+        };
+        frames.extend(addresses);
+        if !is_appended {
+            let (stack, ended) = known.made_by;
+            let ended = usize::try_from(ended).unwrap_or(usize::MAX);
+            frames.extend(self.runs.addresses(stack).get(ended..).unwrap_or_default());
+        }
+        frames.truncate(MAX_FRAMES);
+        let stack = self.number(frames);
+        if let Some(known) = self.dispatcher(key) {
+            known.stack = stack;
+        }
+    }
+
+    fn number(&mut self, frames: Vec<u64>) -> u32 {
+        if let Some(known) = self.numbers.get(&*frames) {
+            return *known;
+        }
+        if self.runs.stacks.len() >= MAX_STACKS {
+            self.runs.left_out = self.runs.left_out.saturating_add(1);
+            return NO_STACK;
+        }
+        let number = u32::try_from(self.runs.stacks.len()).unwrap_or(NO_STACK);
+        let frames: Arc<[u64]> = frames.into();
+        self.runs.stacks.push(Arc::clone(&frames));
+        self.numbers.insert(frames, number);
+        number
+    }
+
+    /// Notes that a thread goes on with its innermost context.
+    fn goes_on(&mut self, key: (Option<u64>, u64), from: u64) {
+        let top = self.contexts.get(&key).and_then(|contexts| contexts.last());
+        // What a thread runs outside of async code has no callers to be found.
+        let Some(top) = top else { return };
+        let known = self.known.get(&(key.0, top.dispatcher));
+        let stack = known.map_or(NO_STACK, |known| known.stack);
+        let rows = self.runs.threads.entry(key).or_default();
+        if rows.last().is_some_and(|last| last.stack == stack) {
+            return;
+        }
+        if self.count >= MAX_RUNS {
+            self.runs.left_out = self.runs.left_out.saturating_add(1);
+            return;
+        }
+        self.count = self.count.saturating_add(1);
+        let from = rows.last().map_or(from, |last| from.max(last.from));
+        rows.push(AsyncRun { from, stack });
+    }
+}
