@@ -204,41 +204,56 @@ fn options(record: &str) -> [&str; 2] {
     [option, value.trim_matches('\'')]
 }
 
+/// Maximum number of looks at a program for events that come again and again.
+const MAX_LOOKS: usize = 8;
+
+fn look(subject: &Subject) -> Value {
+    let run = subject.run(&["discover", "--duration", "4s", "--json"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    run.json()
+}
+
+/// Returns the events, by provider, that came at least half as often in a second look.
+fn steady_events(first: &Value, second: &Value) -> Vec<(String, Vec<Value>)> {
+    let rows = |list: &Value| list.list().to_vec();
+    let count = |document: &Value, name: &str, id: &Value| -> u64 {
+        let provider = rows(&document["providers"]).into_iter().find(|row| row["name"] == name);
+        let events = provider.map(|row| rows(&row["events"])).unwrap_or_default();
+        let counts = events.iter().filter(|row| row["id"] == *id);
+        counts.map(|row| row["count"].int()).sum()
+    };
+    let providers = rows(&second["providers"]).into_iter().map(|provider| {
+        let name = provider["name"].text().to_owned();
+        let mut events = rows(&provider["events"]);
+        events.retain(|event| {
+            let [before, after] =
+                [first, second].map(|document| count(document, &name, &event["id"]));
+            after >= 40 && after * 2 >= before && before > 0
+        });
+        (name, events)
+    });
+    providers.filter(|(_, events)| !events.is_empty()).collect()
+}
+
 #[test]
 #[ignore = "needs NETTRACE_PEERS"]
 fn what_discover_says_records_an_event_records_it() {
     peers::each(peers::all(), |peer| {
         let mut subject = Subject::start(peer, "all");
-        let run = subject.run(&["discover", "--duration", "4s", "--json"]);
-        assert_eq!(run.code, Some(0), ".NET {}: {}", peer.major, run.stderr);
-        let document = run.json();
+        let rows = |list: &Value| list.list().to_vec();
+        let mut document = look(&subject);
         for key in ["process_before_percent", "process_percent", "own_percent"] {
             assert!(document["cost"][key].is_number(), "{key}: {}", document["cost"]);
         }
-        let rows = |list: &Value| list.list().to_vec();
-        // Only steady events count, because a program loads and compiles less and less.
-        let again = subject.run(&["discover", "--duration", "4s", "--json"]).json();
-        let count = |document: &Value, name: &str, id: &Value| -> u64 {
-            let provider = rows(&document["providers"]).into_iter().find(|row| row["name"] == name);
-            let events = provider.map(|row| rows(&row["events"])).unwrap_or_default();
-            let counts = events.iter().filter(|row| row["id"] == *id);
-            counts.map(|row| row["count"].int()).sum()
-        };
-        let steady: Vec<(String, Vec<Value>)> = rows(&document["providers"])
-            .into_iter()
-            .map(|provider| {
-                let name = provider["name"].text().to_owned();
-                let is_steady = |event: &Value| {
-                    let [first, second] =
-                        [&document, &again].map(|document| count(document, &name, &event["id"]));
-                    second >= 40 && second * 2 >= first
-                };
-                let mut events = rows(&provider["events"]);
-                events.retain(is_steady);
-                (name, events)
-            })
-            .filter(|(_, events)| !events.is_empty())
-            .collect();
+        // A program loads and compiles less and less, and on a busy machine does less of all.
+        let mut steady = Vec::new();
+        for _ in 0..MAX_LOOKS {
+            let before = std::mem::replace(&mut document, look(&subject));
+            steady = steady_events(&before, &document);
+            if steady.len() >= 3 {
+                break;
+            }
+        }
         assert!(steady.len() >= 3, ".NET {}: {document:#}", peer.major);
         let types = |words: &[&str], until: &[&str]| {
             let words = [words, until, &["-o", "of.nettrace"]].concat();
