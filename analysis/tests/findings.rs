@@ -36,6 +36,7 @@ fn the_findings_of_all_reports_are_plain_values() {
         name::<Jit>(),
         name::<Loader>(),
         name::<Logs>(),
+        name::<MethodCallsOptions>(),
         name::<Modules>(),
         name::<During>(),
         name::<RequestSpans>(),
