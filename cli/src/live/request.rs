@@ -119,6 +119,16 @@ pub(crate) fn naming_methods(
     Ok(config.providing(Providers::new(all.collect::<Vec<_>>())?))
 }
 
+/// Adds the events of tasks that tell who awaits whom.
+pub(crate) fn with_tasks(config: SessionConfig) -> Result<SessionConfig, RequestError> {
+    let tasks = Provider::new(TASKS)?.keywords(AWAITS).level(Level::Verbose);
+    let all = Providers::new(config.providers().iter().cloned().chain([tasks]))?;
+    Ok(config.providing(all))
+}
+
+/// Keywords of the events that tell who awaits whom.
+const AWAITS: u64 = 0x1ff;
+
 /// Returns whether a provider leaves out only the events that [`naming_methods`] would bring
 /// besides names.
 pub(crate) fn leaves_out_what_names_bring(provider: &Provider) -> bool {

@@ -342,6 +342,20 @@ fn clrevents_ask_for_their_keywords_at_their_level() {
 }
 
 #[test]
+fn who_awaits_whom_is_recorded_beside_what_else_is_asked_for() {
+    let (folder, fake) = (Folder::new(), FakeRuntime::start(streaming(&metrics())).unwrap());
+    let args = ["collect", "--duration", "100ms", "-o", "x.nettrace", "--async", "--dry-run"];
+    let shown = ran(&args, &folder);
+    assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+    let tasks = "System.Threading.Tasks.TplEventSource  keywords 0xf000000001ff  level 5 Verbose";
+    assert!(shown.text().contains(tasks), "{}", shown.text());
+    assert!(shown.text().contains("Microsoft-DotNETCore-SampleProfiler"), "{}", shown.text());
+    assert_eq!(on(&fake, &folder, &args[..6]).code, Some(0));
+    let name: Vec<u8> = "TplEventSource".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert!(start_of(&fake).windows(name.len()).any(|bytes| bytes == name));
+}
+
+#[test]
 fn a_finished_trace_is_converted_to_every_format_asked_for() {
     let (folder, bytes) = (Folder::new(), trace("net10-linux-x64/all.nettrace.gz"));
     let fake = FakeRuntime::start(streaming(&bytes)).unwrap();

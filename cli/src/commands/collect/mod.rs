@@ -133,6 +133,10 @@ fn config(args: &CollectArgs, conditions: &[Predicate]) -> Result<SessionConfig,
         BufferingMode::Drop => config,
         BufferingMode::Block => config.when_full(WhenFull::Block),
     };
+    let config = match args.async_callers {
+        true => request::with_tasks(config)?,
+        false => config,
+    };
     let names_methods = !args.command.is_empty() && !args.no_method_names;
     let config = match names_methods || args.lines {
         true => request::naming_methods(config, args.lines)?,
