@@ -99,7 +99,7 @@ const ORDER: &[&[&str]] = &[
         "report::tree",
         "report::waits",
     ],
-    &["report::endpoints"],
+    &["report::benchmark", "report::endpoints"],
     &["report::endpoint_time", "report::sql", "report::startup", "report::tasks", "report::types"],
     &["report::steps"],
     &["report::during", "report::http", "report::request_spans"],

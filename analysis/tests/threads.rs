@@ -52,6 +52,7 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
     is_send_and_sync::<FrameNames<'static>>();
     is_send_and_sync::<model::ActivitySpans>();
     is_send_and_sync::<report::ActivityChoice>();
+    is_send_and_sync::<report::BenchmarkReport>();
     is_send_and_sync::<report::ChosenActivities>();
     is_send_and_sync::<NamesSoFar>();
     is_send_and_sync::<Resolved<'static>>();

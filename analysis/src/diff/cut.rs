@@ -2,7 +2,7 @@
 //! trace's time, or the iterations of a benchmark.
 
 use super::calls::TraceCalls;
-use super::extent::{ExtentFinder, Iteration};
+use super::extent::ExtentFinder;
 use super::measured::{Measured, MeasuredTrace};
 use super::row_name::row_name;
 use super::startup::StartTimes;
@@ -14,7 +14,8 @@ use crate::model::{
 };
 use crate::over_time::SampleRow;
 use crate::report::{
-    ActivitiesReport, ContentionReport, GcReport, Spread, SqlReport, ThreadPoolReport,
+    ActivitiesReport, BenchmarkFinder, ContentionReport, GcReport, Iteration, Spread, SqlReport,
+    ThreadPoolReport,
 };
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
@@ -80,6 +81,7 @@ impl Cut {
         gc: &GcReport,
         events: Option<(i64, i64)>,
         extent: &ExtentFinder,
+        benchmark: &BenchmarkFinder,
     ) -> Cut {
         // The rundown at the end of a session takes time in which nothing is measured, so the
         // duration ends with the last sample or collection.
@@ -100,7 +102,7 @@ impl Cut {
             .rev()
             .find(|slices| *slices as f64 <= fitting)
             .unwrap_or(MIN_SLICES);
-        let iterations = extent.iterations();
+        let iterations = benchmark.iterations();
         let slices = if iterations.is_empty() {
             let nanos = (duration_ns as f64 / count as f64).max(1.0);
             Slices::Equal { from: if length == 0 { 0 } else { from }, count, nanos }
@@ -109,7 +111,7 @@ impl Cut {
         };
         let mut trace = MeasuredTrace {
             duration_ns,
-            benchmark: extent.benchmark().map(str::to_owned),
+            benchmark: benchmark.benchmark().map(str::to_owned),
             operations_of: iterations.iter().map(|iteration| iteration.operations).collect(),
             whole_run_ns: extent.whole_run().filter(|_| iterations.is_empty()),
             ..MeasuredTrace::default()
@@ -122,20 +124,19 @@ impl Cut {
         let kinds = [Kind::AllocationTicks, Kind::AllocationSamples];
         let has_allocations = kinds.iter().any(|kind| samples.contains_key(kind));
         let mut cut = Cut { slices, has_allocations, trace };
-        cut.elapsed(extent);
+        cut.elapsed(benchmark);
         cut
     }
 
     /// Adds the duration of the program, or of the operations of a benchmark.
-    fn elapsed(&mut self, extent: &ExtentFinder) {
+    fn elapsed(&mut self, benchmark: &BenchmarkFinder) {
         let key = DiffKey::total(Subject::Elapsed);
         if let Some(nanos) = self.trace.whole_run_ns {
             let sums = self.in_first_slice(nanos);
             self.trace.rows.insert(key, sums);
         } else if let Slices::Iterations(iterations) = &self.slices {
-            let overhead = extent.overhead_nanos();
-            let own = |iteration: &Iteration| iteration.nanos() - overhead * iteration.operations;
-            let sums = iterations.iter().map(|iteration| own(iteration).max(0.0)).collect();
+            let own = iterations.iter().map(|iteration| benchmark.own_nanos(iteration));
+            let sums = own.collect();
             self.trace.rows.insert(key, Measured::Sums(sums));
         }
     }

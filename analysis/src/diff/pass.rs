@@ -122,7 +122,8 @@ impl ReportSet for DiffReports {
         let samples: BTreeMap<Kind, Vec<SampleRow>> = samples.collect();
         let mut reports = self.overview.finish(resolved);
         let findings = SummaryReport::from_reports(&reports, resolved).findings;
-        let mut cut = Cut::new(&samples, &reports.gc, self.events, &self.extent);
+        let mut cut =
+            Cut::new(&samples, &reports.gc, self.events, &self.extent, &reports.benchmark);
         cut.samples(&samples, resolved);
         cut.collections(&reports.gc);
         if let Some(http) = reports.activities.http.take() {

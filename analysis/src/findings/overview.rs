@@ -7,10 +7,10 @@ use super::own_events::{EventCounts, OwnEvents, is_own};
 use crate::fact::{Subjects, TraceSubject};
 use crate::model::{Model, Moment, Resolved};
 use crate::report::{
-    Activities, ActivitiesReport, Alloc, AllocReport, Contention, ContentionReport, Counters,
-    CountersReport, Exceptions, ExceptionsReport, Gc, GcReport, Jit, JitReport, Logs, LogsReport,
-    Occurrence, Report, Sql, SqlReport, Tasks, TasksReport, ThreadPool, ThreadPoolReport, Waits,
-    WaitsReport,
+    Activities, ActivitiesReport, Alloc, AllocReport, BenchmarkFinder, Contention,
+    ContentionReport, Counters, CountersReport, Exceptions, ExceptionsReport, Gc, GcReport, Jit,
+    JitReport, Logs, LogsReport, Occurrence, Report, Sql, SqlReport, Tasks, TasksReport,
+    ThreadPool, ThreadPoolReport, Waits, WaitsReport,
 };
 #[cfg(feature = "page")]
 use crate::report::{CollectionFigures, Compilation, LogRow};
@@ -41,6 +41,7 @@ macro_rules! reports {
             askers: bool,
             faults: bool,
             ids: bool,
+            benchmark: bool,
         }
 
         impl Overview {
@@ -54,15 +55,18 @@ macro_rules! reports {
                     askers: Askers::wants(event),
                     faults: SourceFault::may_be(event),
                     ids: IdsOfStarts::wants(event),
+                    benchmark: BenchmarkFinder::wants(event),
                 };
                 // The end of an exception changes nothing that a finding tells.
                 let interest = OverviewInterest {
                     exceptions: interest.exceptions && !Exceptions::is_end(event),
                     ..interest
                 };
-                let OverviewInterest { $($name,)+ $among, subject, own, askers, faults, ids } =
-                    interest;
-                ($($name ||)+ $among || subject.is_some() || own || askers || faults || ids)
+                let OverviewInterest {
+                    $($name,)+ $among, subject, own, askers, faults, ids, benchmark,
+                } = interest;
+                let is_counted = subject.is_some() || own || askers || faults || ids || benchmark;
+                ($($name ||)+ $among || is_counted)
                     .then_some(interest)
             }
         }
@@ -95,6 +99,7 @@ macro_rules! reports {
             pub(super) askers: Askers,
             pub(super) faults: FaultySources,
             pub(super) ids: IdsOfStarts,
+            pub(crate) benchmark: BenchmarkFinder,
         }
 
         impl Overview {
@@ -107,7 +112,9 @@ macro_rules! reports {
                     askers: self.askers,
                     faults: self.faults,
                     ids: self.ids,
+                    benchmark: self.benchmark,
                 };
+                finished.benchmark.add_rest(&finished.gc);
                 finished.count_subjects();
                 finished
             }
@@ -144,6 +151,7 @@ pub(crate) struct Overview {
     askers: Askers,
     faults: FaultySources,
     ids: IdsOfStarts,
+    benchmark: BenchmarkFinder,
 }
 
 /// Numbers of events by subject, each at the place of the subject among all: nearly every event has
@@ -178,6 +186,7 @@ impl Overview {
             askers: Askers::default(),
             faults: FaultySources::default(),
             ids: IdsOfStarts::default(),
+            benchmark: BenchmarkFinder::default(),
         }
     }
 
@@ -226,6 +235,9 @@ impl Overview {
         if interest.ids {
             self.ids.add(event, moment);
         }
+        if interest.benchmark {
+            self.benchmark.event(event, moment);
+        }
     }
 
     /// Takes the activities and the requests that have ended since the last call.
@@ -237,7 +249,9 @@ impl Overview {
     /// Takes the collections about which no more events will come.
     #[cfg(feature = "page")]
     pub(crate) fn take_collections(&mut self) -> Vec<CollectionFigures> {
-        self.reports.gc.take_ended()
+        let ended = self.reports.gc.take_ended();
+        self.benchmark.add_collections(&ended);
+        ended
     }
 
     /// Takes the compilations that have ended since the last call.

@@ -19,7 +19,7 @@ use crate::document::SCHEMA;
 use crate::fact::{Advice, Base, Fact, Number, Place, ProcessEnd, TraceSubject, Unit};
 use crate::heap::HeapReport;
 use crate::model::{Model, Moment, Resolved};
-use crate::report::{LogLevel, Recording, Report, ReportInput, StuckThreads};
+use crate::report::{BenchmarkReport, LogLevel, Recording, Report, ReportInput, StuckThreads};
 use crate::words;
 use nettrace_parser::{Event, Outcome, Version};
 
@@ -67,6 +67,10 @@ pub struct SummaryReport {
     pub events: u64,
     /// Number of threads with events.
     pub threads: u64,
+    /// What an operation of the benchmark took that BenchmarkDotNet ran; `None`, and not in JSON, if
+    /// it ran none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub benchmark: Option<BenchmarkReport>,
     /// Whether the trace has a heap dump, which [`heap`](crate::heap) and `nettrace heap` read.
     pub has_heap_dump: bool,
     /// Reports that the trace has events for.
@@ -187,6 +191,7 @@ impl SummaryReport {
             kind: contents,
             own_events,
             own_types,
+            benchmark: reports.benchmark.report(),
             has_heap_dump: subjects.contains_key(&TraceSubject::Heap),
             process: named.map(|(_, process)| process.name.clone()),
             duration_ns,

@@ -36,6 +36,7 @@
 
 pub(crate) mod activities;
 mod alloc;
+mod benchmark;
 mod contention;
 mod contract;
 pub(crate) mod counters;
@@ -90,6 +91,8 @@ pub use alloc::{
     Alloc, AllocEvent, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType,
     ObjectKind,
 };
+pub use benchmark::BenchmarkReport;
+pub(crate) use benchmark::{BenchmarkFinder, Iteration};
 pub use contention::{Contention, ContentionReport, Lock, OpenLockWait};
 pub use contract::{
     DEFAULT_ROWS, Moment, Recording, Report, ReportInput, SampleReport, SeenKeywords,

@@ -17,6 +17,7 @@ use crate::table::wrapped;
 use crate::units;
 use nettrace_analysis::findings::{OwnEvents, Severity, Summary, SummaryReport};
 use nettrace_analysis::heap::{HeapDump, HeapReader, HeapReport, Retained};
+use nettrace_analysis::report::BenchmarkReport;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
@@ -80,6 +81,28 @@ fn heap(
     Some(HeapOfTrace { dumps, usual, retained, report })
 }
 
+/// Returns what an operation of a benchmark took.
+fn operation(benchmark: &BenchmarkReport) -> String {
+    let name = benchmark.benchmark.as_deref().map_or_else(String::new, |name| format!(" {name}"));
+    let mut line = format!(
+        "benchmark{}: {} in {}; an operation takes {}",
+        printable(&name),
+        units::counted(benchmark.operations, "operation"),
+        units::counted(benchmark.iterations, "measured iteration"),
+        units::duration(benchmark.mean_ns.round() as i64)
+    );
+    if let Some(bytes) = benchmark.allocated_bytes {
+        match bytes {
+            ..1.0 => line.push_str(", allocates under 1 B"),
+            _ => line.push_str(&format!(", allocates {} B", units::count(bytes.round() as u64))),
+        }
+    }
+    if let Some(collections) = benchmark.collections.filter(|count| *count > 0.0) {
+        line.push_str(&format!(", makes {collections:.3} collections"));
+    }
+    line
+}
+
 fn text(input: &InputArgs, report: &SummaryReport, context: &mut Context<'_>) -> io::Result<()> {
     let (strong, faint, name) =
         (context.style.strong(), context.style.faint(), context.style.name());
@@ -101,6 +124,9 @@ fn text(input: &InputArgs, report: &SummaryReport, context: &mut Context<'_>) ->
         units::counted(report.threads, "thread"),
     );
     prose(context, &Paint::default(), &line)?;
+    if let Some(benchmark) = &report.benchmark {
+        prose(context, &Paint::default(), &operation(benchmark))?;
+    }
     let out = context.out.buffer();
     let file = input.shell_word();
     if !report.findings.is_empty() {
