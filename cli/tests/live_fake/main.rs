@@ -55,6 +55,7 @@ mod words;
 use common::{Ran, command, top};
 use nettrace_ipc::CommandId;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
+use nettrace_testdata::eventually as wait_until;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -186,15 +187,9 @@ fn start(command: &mut Command) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Returns the result of a command. Fails if it hangs.
+/// Returns the result of a command.
 fn ended(child: Child) -> Ran {
-    let (pid, (sender, receiver)) = (child.id(), std::sync::mpsc::channel());
-    std::thread::spawn(move || sender.send(child.wait_with_output()));
-    let Ok(output) = receiver.recv_timeout(HANG) else {
-        let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
-        panic!("it does not end: {:?}", receiver.recv());
-    };
-    let output = output.unwrap();
+    let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     Ran { code: output.status.code(), stdout: output.stdout, stderr }
 }
@@ -217,9 +212,6 @@ fn ids(fake: &FakeRuntime) -> Vec<(u8, u8)> {
     fake.requests().iter().map(|request| (request[16], request[17])).collect()
 }
 
-/// Time after which a command counts as hanging, even on a busy machine.
-const HANG: Duration = Duration::from_secs(120);
-
 /// Variable with which a second signal counts, however soon, and exits once suspended runtimes have
 /// answered.
 const EACH_SIGNAL_COUNTS: (&str, &str) = ("NETTRACE_DELAYS", "same-signal=0,last-resume=100000");
@@ -229,14 +221,6 @@ const SIGNALS_ARE_ONE: (&str, &str) = ("NETTRACE_DELAYS", "same-signal=3600000")
 /// Variable with which a pause in a stream, as a busy machine makes, is none: events are sorted
 /// until the stream ends.
 const PAUSES_ARE_NONE: (&str, &str) = ("NETTRACE_DELAYS", "burst-pause=600000");
-
-fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < HANG, "{what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
 
 fn signal(child: &Child, name: &str) {
     let status = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();

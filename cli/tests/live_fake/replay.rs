@@ -1,6 +1,6 @@
 //! `--record` and `nettrace replay`.
 
-use super::{Folder, HANG, common::command, lines_of, metrics, on, ran, signal, streaming};
+use super::{Folder, common::command, lines_of, metrics, on, ran, signal, streaming};
 use nettrace_ipc::fake::FakeRuntime;
 use std::path::Path;
 use std::process::Stdio;
@@ -19,7 +19,7 @@ fn a_recorded_run_is_replayed_without_the_process() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let (_, port) = lines_of(&mut replay).recv_timeout(HANG).unwrap();
+    let (_, port) = lines_of(&mut replay).recv().unwrap();
     assert_eq!(port, format!("{socket},connect"));
     let run =
         ran(&["collect", "--port", &port, "--duration", "300ms", "-o", "y.nettrace"], &folder);

@@ -2,8 +2,8 @@
 
 use super::common::Json;
 use super::{
-    Folder, HANG, address, common::command, ids, lines_of, metrics, on, ran, sampled, signal,
-    start, streaming, trace, up_to_the_end_mark, wait_until,
+    Folder, address, common::command, ids, lines_of, metrics, on, ran, sampled, signal, start,
+    streaming, trace, up_to_the_end_mark, wait_until,
 };
 use nettrace_ipc::CommandId;
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
@@ -28,7 +28,7 @@ fn watch_shows_all_that_has_come_when_nothing_more_comes() {
     let lines = lines_of(&mut child);
     let mut seen = 0;
     while seen < expected {
-        let (_, line) = lines.recv_timeout(HANG).unwrap_or_else(|_| panic!("{seen}/{expected}"));
+        let (_, line) = lines.recv().unwrap_or_else(|_| panic!("{seen}/{expected}"));
         serde_json::from_str::<Value>(&line).unwrap();
         seen += 1;
     }
