@@ -33,7 +33,7 @@ fn what_came_is_listed_with_rates_sizes_and_the_option_that_records_it() {
     assert_eq!(counters.len(), 3);
     // One session lists instruments, one names providers, and one has all providers.
     assert_eq!(starts(&fake).len(), 3);
-    assert_eq!(fake.session_count(), 0);
+    wait_until("the end of all sessions", || fake.session_count() == 0);
 }
 
 #[test]
