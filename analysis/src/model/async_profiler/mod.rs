@@ -111,9 +111,10 @@ impl Default for Dispatcher {
 
 impl Reading {
     fn event(&mut self, event: &Event<'_>) {
-        let is_buffer = event.id() == BUFFER && event.provider() == PROVIDER;
-        let buffer = AsyncBuffer::from_payload(event.payload()).filter(|_| is_buffer);
-        let Some(buffer) = buffer else { return };
+        if event.id() != BUFFER || event.provider() != PROVIDER {
+            return;
+        }
+        let Some(buffer) = AsyncBuffer::from_payload(event.payload()) else { return };
         let key = (event.process_id(), buffer.os_thread);
         for (ticks, step) in buffer {
             if let Some(step) = step {
