@@ -92,23 +92,27 @@ impl Model {
 
     /// Returns the handle of a thread's stack with the callers of what the thread runs, if stacks are
     /// to have them.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn with_async_callers(
         &mut self,
         thread: ThreadHandle,
         stack: StackHandle,
         ticks: u64,
     ) -> StackHandle {
-        match &mut self.async_stacks {
+        match self.async_stacks {
             None => stack,
-            Some(async_stacks) => {
-                let os_thread = self.threads.get(thread).and_then(|row| row.os_thread_id);
-                let process = self.stacks.process(stack).unwrap_or(ProcessHandle(0));
-                let id = self.processes.get(process.index()).and_then(|row| row.id);
-                let place = ThreadPlace { thread, process, id, os_thread, ticks };
-                async_stacks.join(&place, stack, &mut self.stacks)
-            }
+            Some(_) => self.joined(thread, stack, ticks),
         }
+    }
+
+    #[inline(never)]
+    fn joined(&mut self, thread: ThreadHandle, stack: StackHandle, ticks: u64) -> StackHandle {
+        let Some(async_stacks) = &mut self.async_stacks else { return stack };
+        let os_thread = self.threads.get(thread).and_then(|row| row.os_thread_id);
+        let process = self.stacks.process(stack).unwrap_or(ProcessHandle(0));
+        let id = self.processes.get(process.index()).and_then(|row| row.id);
+        let place = ThreadPlace { thread, process, id, os_thread, ticks };
+        async_stacks.join(&place, stack, &mut self.stacks)
     }
 
     /// Sets how stacks that lost their callers are treated. This must be done before the first

@@ -42,8 +42,9 @@ const RECENT: usize = 64;
 const NO_ID: u64 = u64::MAX;
 
 impl ThreadTable {
-    /// Returns the thread that an event is about, and counts the event. A new thread is added.
-    #[inline]
+    /// Returns the thread that an event is about, and counts the event. A new thread is added. Every
+    /// event passes here, so its part is inlined.
+    #[inline(always)]
     pub(crate) fn of_event(&mut self, process: ProcessHandle, event: &Event<'_>) -> ThreadHandle {
         let id = event.thread_id();
         let key = id.unwrap_or(NO_ID);
