@@ -27,6 +27,7 @@
 
 mod activities;
 mod activity_ids;
+mod around;
 mod handlers;
 mod lock_waits;
 mod matcher;
