@@ -140,6 +140,14 @@ impl BenchmarkFinder {
         (iteration.nanos() - self.overhead_nanos() * iteration.operations).max(0.0)
     }
 
+    /// Returns whether a time lies in a measured iteration. These do not overlap, and the events that
+    /// begin them come in the order of time.
+    fn is_measured(&self, nanos: i64) -> bool {
+        let after = self.iterations.partition_point(|it| it.from <= nanos);
+        let last = after.checked_sub(1).and_then(|last| self.iterations.get(last));
+        last.is_some_and(|it| it.has(nanos))
+    }
+
     /// Returns what an operation took; `None` if no iteration was measured.
     pub(crate) fn report(&self) -> Option<BenchmarkReport> {
         let operations: f64 = self.iterations.iter().map(|it| it.operations).sum();
@@ -149,7 +157,7 @@ impl BenchmarkFinder {
         let nanos: f64 = self.iterations.iter().map(|it| self.own_nanos(it)).sum();
         let (mut bytes, mut collections, mut pauses) = (0.0, 0.0, 0.0);
         for (start, allocated, pause) in &self.collections {
-            if self.iterations.iter().any(|it| it.has(*start)) {
+            if self.is_measured(*start) {
                 bytes += *allocated as f64;
                 collections += 1.0;
                 pauses += *pause as f64;
