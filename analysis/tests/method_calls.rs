@@ -89,6 +89,17 @@ fn a_method_is_reached_when_its_first_compilation_ends_or_a_sample_has_it() {
     assert_eq!(report(Startup::default(), &bytes).reached, None);
 }
 
+#[test]
+fn a_sample_of_an_operating_systems_recorder_shows_that_a_method_was_reached() {
+    let bytes = corpus::trace("one-collect-v6/cpu.nettrace").bytes();
+    let method = "ObjectNative::GetHashCode";
+    let found = report(Startup::default().until(Pattern::words(method)), &bytes);
+    let reached = found.reached.as_ref().unwrap();
+    assert!(reached.name.contains(method) && reached.by == ReachedBy::Sample, "{reached:?}");
+    assert!(Startup::has_more(&found));
+    assert!(!Startup::has_more(&report(Startup::default(), &bytes)));
+}
+
 mod with_shared {
     use super::*;
 

@@ -182,6 +182,10 @@ impl Report for Startup {
         is_about
     }
 
+    fn has_more(output: &StartupReport) -> bool {
+        output.reached.is_some()
+    }
+
     fn finish(self, resolved: &Resolved<'_>) -> StartupReport {
         let began = self.began_ns.unwrap_or(0);
         let since = |nanos: i64| nanos.saturating_sub(began);
@@ -232,7 +236,11 @@ fn is_checkpoint(event: &Event<'_>) -> bool {
 }
 
 fn is_sample(event: &Event<'_>) -> bool {
-    event.known_provider() == KnownProvider::SampleProfiler && event.id() == 0
+    match event.known_provider() {
+        KnownProvider::SampleProfiler => event.id() == 0,
+        KnownProvider::UniversalEvents => event.name() == "cpu",
+        _ => false,
+    }
 }
 
 /// Returns the time at which Mono began, in nanoseconds since the session's start, if the event tells
