@@ -80,6 +80,10 @@ pub struct MethodCalls {
     /// earlier stack of the thread.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub repaired_samples: u64,
+    /// Number of counted samples of async code whose callers are not in the trace. It is 0 unless
+    /// [`AnalysisOptions::async_callers`](crate::AnalysisOptions::async_callers).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub without_async_callers_samples: u64,
     /// Upper limit of the time that the processors can have run; `None` if the samples' time is
     /// below it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -94,6 +98,10 @@ pub struct MethodCalls {
     pub waiting_ns: u64,
     /// Clock that measured the times: elapsed or CPU time.
     pub clock: SampleClock,
+    /// Number of frames in the trace's distinct stacks whose name is a guess
+    /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub guessed_frames: u64,
     /// Number of samples with the method anywhere on the stack.
     pub method_samples: u64,
     /// Time in the method and in what it calls, in nanoseconds.
@@ -215,11 +223,13 @@ impl MethodCalls {
             running: sums.running,
             cut_off_samples: sums.cut_off,
             repaired_samples: sums.repaired,
+            without_async_callers_samples: sums.without_async_callers,
             processor_limit: sums.processor_limit(resolved.model()),
             processor_time: sums.processor_time(profile),
             waiting_samples: sums.waiting.samples,
             waiting_ns: sums.waiting.weight,
             clock: resolved.clock(profile),
+            guessed_frames: resolved.coverage().guessed,
             method_samples: method.samples,
             method_ns: method.weight,
             method_percent: percent(method.weight, all.weight),

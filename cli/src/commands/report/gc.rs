@@ -134,6 +134,18 @@ fn adapted(
     for change in adaptation.changes.iter().take(args.rows()) {
         prose(context, &strong, &change_sentence(change))?;
     }
+    let more = adaptation.changes.len().saturating_sub(args.rows()) as u64;
+    if more > 0 {
+        let line = format!("and {}", units::counted(more, "further change"));
+        prose(context, &Paint::default(), &line)?;
+    }
+    if adaptation.left_out > 0 {
+        let line = format!(
+            "{} and changes are not listed: there are more than 16,384 of a process",
+            units::counted(adaptation.left_out, "decision")
+        );
+        prose(context, &Paint::default(), &line)?;
+    }
     Ok(())
 }
 

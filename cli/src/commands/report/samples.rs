@@ -224,8 +224,10 @@ pub(super) fn told(calls: &MethodCalls, context: &mut Context<'_>) -> io::Result
     prose(context, &strong, &summary(calls.samples, calls.total_ns, calls.period_ns, calls.clock))?;
     certainty(calls.samples, &calls.running, calls.processor_time.as_ref(), context)?;
     cut_off(calls.samples, calls.cut_off_samples, calls.repaired_samples, context)?;
+    without_async_callers(calls.samples, calls.without_async_callers_samples, context)?;
     processors(calls.processor_limit, context)?;
-    waiting(&calls.state, calls.waiting_samples, calls.waiting_ns, context)
+    waiting(&calls.state, calls.waiting_samples, calls.waiting_ns, context)?;
+    guesses(calls.guessed_frames, context)
 }
 
 /// Explains names that are guesses, if there are any.
