@@ -97,6 +97,13 @@ pub(crate) fn add_async_runs(
     let mut trace = context.open(input)?;
     let runs = AsyncRuns::read(&mut trace.reader);
     let runs = runs.map_err(|error| failed(&trace.file, &trace.reader, &error))?;
+    if let Some(runs) = runs.as_ref().filter(|runs| runs.left_out() > 0) {
+        let parts = units::counted(runs.left_out(), "part");
+        context.messages.warning(&format!(
+            "{}: {parts} of what the async profiler tells found no room: callers of async code are missing",
+            trace.file
+        ));
+    }
     options.async_runs = runs.map(Arc::new);
     Ok(())
 }

@@ -22,8 +22,12 @@ const MAX_STACKS: usize = 1 << 16;
 const MAX_RUNS: usize = 1 << 21;
 /// Maximum number of dispatchers whose stacks are kept. Further ones are unknown.
 const MAX_DISPATCHERS: usize = 1 << 18;
-/// Maximum number of nested contexts of a thread.
-const MAX_NESTED: usize = 1024;
+/// Maximum number of frames of all stacks, which take 8 bytes each. Further stacks are unknown.
+const MAX_KEPT_FRAMES: usize = 1 << 22;
+/// Maximum number of threads that are followed. What further ones run is unknown.
+const MAX_THREADS: usize = 1 << 14;
+/// Maximum number of nested contexts of a thread; beyond it, the outermost half is dropped.
+const MAX_NESTED: usize = 256;
 /// Maximum number of frames of a stack with the callers of what made it.
 const MAX_FRAMES: usize = 1024;
 
@@ -55,8 +59,8 @@ impl AsyncRuns {
         Ok((!reading.runs.threads.is_empty()).then_some(reading.runs))
     }
 
-    /// Returns the number of times at which a thread went on that found no room. The callers of async
-    /// code are unknown then.
+    /// Returns the number of stacks, of times at which a thread went on, and of buffers of further
+    /// threads that found no room. The callers of async code are unknown then.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -93,6 +97,8 @@ struct Reading {
     /// Stack of each dispatcher, and that of what made it.
     known: HashMap<(Option<u64>, u64), Dispatcher>,
     contexts: HashMap<(Option<u64>, u64), Vec<AsyncContext>>,
+    /// Number of frames of all stacks.
+    frames: usize,
     count: usize,
 }
 
@@ -116,6 +122,10 @@ impl Reading {
         }
         let Some(buffer) = AsyncBuffer::from_payload(event.payload()) else { return };
         let key = (event.process_id(), buffer.os_thread);
+        if self.contexts.len() >= MAX_THREADS && !self.contexts.contains_key(&key) {
+            self.runs.left_out = self.runs.left_out.saturating_add(1);
+            return;
+        }
         for (ticks, step) in buffer {
             if let Some(step) = step {
                 self.step(key, ticks, step);
@@ -140,7 +150,7 @@ impl Reading {
             }
             AsyncStep::Resumed(dispatcher) => {
                 if contexts.len() >= MAX_NESTED {
-                    contexts.remove(0);
+                    contexts.drain(..MAX_NESTED / 2);
                 }
                 contexts.push(AsyncContext { dispatcher, ended: 0 });
                 self.goes_on(key, ticks);
@@ -198,11 +208,13 @@ impl Reading {
         if let Some(known) = self.numbers.get(&*frames) {
             return *known;
         }
-        if self.runs.stacks.len() >= MAX_STACKS {
+        let all = self.frames.saturating_add(frames.len());
+        if self.runs.stacks.len() >= MAX_STACKS || all > MAX_KEPT_FRAMES {
             self.runs.left_out = self.runs.left_out.saturating_add(1);
             return NO_STACK;
         }
         let number = u32::try_from(self.runs.stacks.len()).unwrap_or(NO_STACK);
+        self.frames = all;
         let frames: Arc<[u64]> = frames.into();
         self.runs.stacks.push(Arc::clone(&frames));
         self.numbers.insert(frames, number);
@@ -227,5 +239,30 @@ impl Reading {
         self.count = self.count.saturating_add(1);
         let from = rows.last().map_or(from, |last| from.max(last.from));
         rows.push(AsyncRun { from, stack });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_finds_no_room_is_counted_and_takes_none() {
+        let mut reading = Reading::default();
+        let key = (None, 1);
+        for dispatcher in 0..10_000 {
+            reading.step(key, dispatcher, AsyncStep::Resumed(dispatcher));
+        }
+        assert!(reading.contexts[&key].len() <= MAX_NESTED);
+        assert_eq!(reading.runs.left_out(), 0);
+        for number in 0..2 * MAX_KEPT_FRAMES as u64 / 250 {
+            let addresses = (0..250).map(|frame| number << 8 | frame | 1 << 40).collect();
+            let (is_appended, is_resumed) = (false, true);
+            let stack = AsyncStep::Stack { dispatcher: 9_999, is_appended, is_resumed, addresses };
+            reading.step(key, 10_000, stack);
+        }
+        assert!(reading.frames <= MAX_KEPT_FRAMES, "{}", reading.frames);
+        assert_eq!(reading.runs.stacks.len(), MAX_KEPT_FRAMES / 250);
+        assert!(reading.runs.left_out() > 0);
     }
 }
