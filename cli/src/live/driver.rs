@@ -26,6 +26,8 @@ pub(crate) enum Next {
     Stop,
     /// Stop the session, discard the rest of its stream, and wait for its end only briefly.
     Leave,
+    /// Leave, and do not wait: the process was asked to stop, and goes on sending.
+    Cut,
 }
 
 /// Counts of bytes and events so far, from one session or several.
@@ -199,6 +201,8 @@ pub(crate) struct Driver {
     is_unwritten: bool,
     /// Whether the rest of the stream is discarded, because only the end of the session matters.
     is_left: bool,
+    /// Whether the process sends more than a process that stops ever sends.
+    ignores_stop: bool,
     /// Whether the consumer has the header of the stream.
     has_begun: bool,
 }
@@ -234,6 +238,7 @@ impl Driver {
             failure: None,
             is_unwritten: false,
             is_left: false,
+            ignores_stop: false,
             has_begun: false,
         }
     }
@@ -398,6 +403,10 @@ impl Driver {
                 // Recordings have no read timeout, which is needed from now on.
                 self.session.set_read_timeout(Some(BURST_PAUSE));
             }
+            Next::Cut => {
+                self.ignores_stop = true;
+                self.obey(Next::Leave);
+            }
         }
     }
 
@@ -419,9 +428,9 @@ impl Driver {
             return false;
         }
         let since = due.map_or(*stopping, |due| due.min(*stopping));
-        let patience = self.session.runtime().current_deadlines().drain;
-        let stops_waiting =
-            since.elapsed() >= self.end.as_ref().map_or(patience, EndRule::patience);
+        let drain = self.session.runtime().current_deadlines().drain;
+        let patience = self.end.as_ref().map_or(drain, EndRule::patience);
+        let stops_waiting = self.ignores_stop || since.elapsed() >= patience;
         if stops_waiting {
             self.session.cut();
         }

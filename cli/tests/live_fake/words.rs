@@ -1,7 +1,7 @@
 //! Messages of live commands, texts of processes in them, and dotnet-trace's forms of options.
 
 use super::common::{event_type, session_of};
-use super::{Folder, address, ids, metrics, on, patiently, ran, shell, streaming};
+use super::{Folder, address, ids, metrics, on, ran, shell, streaming};
 use nettrace_ipc::fake::{FakeConfig, FakeRuntime, Fault, FaultKind};
 use nettrace_ipc::{CommandId, HResult};
 use nettrace_testdata::synth::{Field, FieldType, Value, Version};
@@ -177,7 +177,7 @@ fn a_process_that_ignores_the_stop_cannot_fill_the_disk() {
     let fake = FakeRuntime::start(config).unwrap();
     fake.set_fault(Some(Fault::on(CommandId::STOP_TRACING, FaultKind::StopIgnored)));
     let words = ["collect", "--max-size", "1MB", "--buffersize", "1", "-o", "x.nettrace"];
-    let run = patiently(&fake, &folder, &words, "4s");
+    let run = on(&fake, &folder, &words);
     assert_ne!(run.code, Some(0));
     run.assert_message("although it was asked to stop");
     // 1 MB for the file, 1 MB for buffers, 64 MB for the rundown.

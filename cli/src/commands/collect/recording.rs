@@ -202,7 +202,7 @@ impl Consumer for Recorder {
         }
         // A process that goes on sending after the request to stop must not fill the disk.
         let is_over = self.max_bytes.is_some_and(|most| received.bytes >= most);
-        Ok(if is_over { Next::Leave } else { Next::Read })
+        Ok(if is_over { Next::Cut } else { Next::Read })
     }
 
     fn begin(&mut self, header: &Trace) {
