@@ -25,7 +25,7 @@ impl Expression {
     /// Returns an error, because this build does not support regular expressions.
     #[cfg(not(feature = "regex"))]
     pub(crate) fn new(_: &str) -> Result<Expression, String> {
-        Err("nettrace-export was built without its feature `regex`".to_owned())
+        Err("this build has no regular expressions: build with `--features regex`".to_owned())
     }
 
     /// Returns whether the expression matches anywhere in the text.
