@@ -292,3 +292,58 @@ impl Search {
         found
     }
 }
+
+#[cfg(all(test, unix, feature = "fake-runtime"))]
+mod tests {
+    use super::*;
+    use crate::fake::{FakeConfig, FakeRuntime};
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    /// Connects a client to the fake.
+    fn join(client: UnixStream, fake: &FakeRuntime) {
+        let mut server = UnixStream::connect(fake.endpoint().path().unwrap()).unwrap();
+        let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+        std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+        let mut client = client;
+        std::thread::spawn(move || {
+            let _ = std::io::copy(&mut server, &mut client);
+            let _ = client.shutdown(std::net::Shutdown::Both);
+        });
+    }
+
+    // A process answers only once the other has its request, too.
+    #[test]
+    fn processes_are_asked_for_their_names_side_by_side() {
+        let config = FakeConfig { entry_assembly: "posing".to_owned(), ..FakeConfig::default() };
+        let fake = FakeRuntime::start(config).unwrap();
+        let path = |name: &str| {
+            let file = format!("nettrace-names-{}-{name}", std::process::id());
+            std::env::temp_dir().join(file)
+        };
+        let paths = [path("a"), path("b")];
+        let listeners = paths.each_ref().map(|path| UnixListener::bind(path).unwrap());
+        let mut processes = paths.each_ref().map(|path| Found {
+            pid: 1,
+            is_elsewhere: false,
+            own_pid: None,
+            kind: ProcessKind::Runtime,
+            name: String::new(),
+            command_line: Vec::new(),
+            owner: None,
+            uptime: None,
+            root: PathBuf::from("/"),
+            ports: None,
+            suspends_at_startup: false,
+            endpoint: Ok(Endpoint::socket(path)),
+        });
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let clients = listeners.each_ref().map(|listener| listener.accept().unwrap().0);
+                clients.into_iter().for_each(|client| join(client, &fake));
+            });
+            Found::ask_names(&mut processes, Duration::from_secs(60));
+        });
+        paths.iter().for_each(|path| std::fs::remove_file(path).unwrap());
+        assert_eq!(processes.each_ref().map(|found| found.name.as_str()), ["posing", "posing"]);
+    }
+}
