@@ -2,12 +2,15 @@
 //! handlers are known.
 
 use crate::common::path;
-use nettrace_analysis::model::EndpointSpans;
+use nettrace_analysis::convert::{Convert, ConvertError};
+use nettrace_analysis::model::{EndpointSpans, ServedRequest};
 use nettrace_analysis::report::{
     ActivityChoice, CallTree, During, EndpointTime, EndpointTimeReport, EndpointTop, Http, Report,
     ReportPass, RequestSpans, TopN, TopNOptions, TreeOptions,
 };
-use nettrace_analysis::{AnalysisOptions, ThreadState};
+use nettrace_analysis::{
+    Analysis, AnalysisOptions, Kind, Model, Profile, Resolved, Sample, ThreadState,
+};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{
@@ -74,8 +77,14 @@ fn without_requests_all_work_is_outside_of_them() {
     assert_eq!(other.methods, top.methods);
 }
 
-/// Returns a trace in which requests to `/a` and `/b` come in by turns, one after the other.
-fn requests_by_turns(requests: u32) -> Vec<u8> {
+/// Types of events: the start and the stop of an incoming request, and a request for a thread, which
+/// is a sample.
+const START: usize = 0;
+const STOP: usize = 1;
+const SAMPLE: usize = 2;
+
+/// Returns a trace of one thread. Events: type, values, and activity id; each 1,000 ticks later.
+fn recorded(events: impl IntoIterator<Item = (usize, Vec<Value>, [u8; 16])>) -> Vec<u8> {
     let fields = ["method", "path"].map(|name| Field::new(name, FieldType::Text));
     let edge = |event_id, name: &str, fields: Vec<Field>| EventType {
         provider: "Microsoft.AspNetCore.Hosting".into(),
@@ -85,25 +94,105 @@ fn requests_by_turns(requests: u32) -> Vec<u8> {
         fields,
         ..EventType::default()
     };
+    let sample = EventType {
+        provider: "Microsoft-Windows-DotNETRuntime".into(),
+        event_id: 70,
+        ..EventType::default()
+    };
     let mut session = Session::new(Version::V4);
-    session.types = vec![edge(3, "RequestStart", fields.to_vec()), edge(4, "RequestStop", vec![])];
+    session.types =
+        vec![edge(3, "RequestStart", fields.to_vec()), edge(4, "RequestStop", vec![]), sample];
     session.threads = vec![SessionThread::new(11)];
-    for number in 0..requests {
+    let step = |(event_type, values, activity_id)| {
+        let event = SessionEvent { event_type, values, activity_id, ..SessionEvent::default() };
+        Step::Event(SessionEvent { ticks_later: 1000, ..event })
+    };
+    session.steps = events.into_iter().map(step).collect();
+    session.record().stream.bytes
+}
+
+fn get(target: &str) -> Vec<Value> {
+    vec![Value::Text("GET".into()), Value::Text(target.into())]
+}
+
+/// Returns a trace in which requests to `/a` and `/b` come in by turns, one after the other.
+fn requests_by_turns(requests: u32) -> Vec<u8> {
+    recorded((0..requests).flat_map(|number| {
         let target = if number % 2 == 0 { "/a" } else { "/b" };
-        let values = vec![Value::Text("GET".into()), Value::Text(target.into())];
         let mut id = path([0x12, 0, 0, 0]);
         id[1..3].copy_from_slice(&u16::try_from(number % 60_000).unwrap().to_be_bytes());
-        for (event_type, values) in [(0, values), (1, Vec::new())] {
-            session.steps.push(Step::Event(SessionEvent {
-                event_type,
-                ticks_later: 1000,
-                values,
-                activity_id: id,
-                ..SessionEvent::default()
-            }));
-        }
+        [(START, get(target), id), (STOP, Vec::new(), id)]
+    }))
+}
+
+fn requests_of(bytes: &[u8]) -> EndpointSpans {
+    let mut pass = ReportPass::new(RequestSpans::default());
+    assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
+    pass.finish().output
+}
+
+/// Names the request of each sample, and the one around it.
+struct Named<'n> {
+    samples: Vec<Sample>,
+    names: &'n mut Vec<(String, String)>,
+}
+
+impl Convert for Named<'_> {
+    fn sample(&mut self, sample: &Sample, _: &Model) -> Result<(), ConvertError> {
+        self.samples.push(*sample);
+        Ok(())
     }
-    session.record().stream.bytes
+
+    fn finish(
+        self: Box<Self>,
+        resolved: &Resolved<'_>,
+        profile: &Profile,
+    ) -> Result<(), ConvertError> {
+        for sample in &self.samples {
+            let request = resolved.request_of(sample);
+            let parent = request.and_then(|request| resolved.request(request.parent?));
+            let endpoint = |it: Option<ServedRequest<'_>>| it.map_or("", |it| it.endpoint).into();
+            self.names.push((endpoint(request), endpoint(parent)));
+        }
+        let rows = profile.rows();
+        let endpoints = rows.iter().map(|(key, _)| resolved.endpoint_of(key));
+        let endpoints: BTreeSet<_> = endpoints.collect();
+        assert_eq!(endpoints, [None, Some("GET /inner"), Some("GET /outer")].into());
+        Ok(())
+    }
+}
+
+#[test]
+fn a_sample_has_the_request_that_its_thread_worked_for_and_that_one_the_request_around_it() {
+    let (outer, inner) = (path([0x11, 0, 0, 0]), path([0x11, 0x20, 0, 0]));
+    let bytes = recorded([
+        (START, get("/outer"), outer),
+        (SAMPLE, Vec::new(), outer),
+        (START, get("/inner"), inner),
+        (SAMPLE, Vec::new(), inner),
+        (STOP, Vec::new(), inner),
+        (SAMPLE, Vec::new(), outer),
+        (STOP, Vec::new(), outer),
+        (SAMPLE, Vec::new(), [0; 16]),
+    ]);
+    let spans = requests_of(&bytes);
+    let requests: Vec<_> = spans.requests().collect();
+    let [(_, inner), (outer_handle, outer)] = requests[..] else { panic!("{requests:?}") };
+    assert_eq!((inner.endpoint, inner.parent), ("GET /inner", Some(outer_handle)));
+    assert_eq!((outer.endpoint, outer.parent), ("GET /outer", None));
+    assert!(outer.start_nanos < inner.start_nanos && inner.end_nanos < outer.end_nanos);
+    let mut options = AnalysisOptions::default();
+    options.kinds = vec![Kind::ThreadStarts];
+    options.endpoints = Some(spans);
+    let mut names = Vec::new();
+    let mut analysis = Analysis::new(options);
+    analysis.add(Box::new(Named { samples: Vec::new(), names: &mut names }));
+    assert!(analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    analysis.finish().unwrap();
+    let named = names.iter().map(|(endpoint, parent)| (&**endpoint, &**parent));
+    let of_outer = ("GET /outer", "");
+    let expected = [of_outer, ("GET /inner", "GET /outer"), of_outer, ("", "")];
+    assert_eq!(named.collect::<Vec<_>>(), expected);
 }
 
 #[test]

@@ -51,6 +51,8 @@ fn an_analysis_may_go_to_another_thread_and_results_be_read_by_several() {
     is_send_and_sync::<Finished>();
     is_send_and_sync::<FrameNames<'static>>();
     is_send_and_sync::<model::ActivitySpans>();
+    is_send_and_sync::<model::EndpointSpans>();
+    is_send_and_sync::<model::ServedRequest<'static>>();
     is_send_and_sync::<report::ActivityChoice>();
     is_send_and_sync::<report::BenchmarkReport>();
     is_send_and_sync::<report::ChosenActivities>();

@@ -579,7 +579,17 @@ fn resolved<'m>(model: &'m Model, profile: &'m Profile, options: &AnalysisOption
 
 /// Creates a sample with the weight 1.
 fn plain(kind: Kind, thread: ThreadHandle, stack: StackHandle, nanos: i64) -> Sample {
-    Sample { kind, thread, stack, mode: Mode::Unknown, nanos, count: 1, weight: 1, label: None }
+    Sample {
+        kind,
+        thread,
+        stack,
+        mode: Mode::Unknown,
+        nanos,
+        count: 1,
+        weight: 1,
+        label: None,
+        request: None,
+    }
 }
 
 /// A trace that was read to its end.

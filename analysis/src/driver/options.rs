@@ -46,7 +46,8 @@ pub struct AnalysisOptions {
     /// Whether to keep the times of CPU samples, for reports that show times. Takes 512 bytes for
     /// each stack.
     pub keeps_when: bool,
-    /// Times of the requests to each endpoint, by which the rows of
+    /// Times of the requests to each endpoint, which give samples their requests
+    /// ([`Sample::request`](crate::Sample::request)), and by which the rows of
     /// [`Finished::profile`](crate::Finished::profile) are told apart. `None` tells none apart.
     pub endpoints: Option<EndpointSpans>,
     /// Times of the recorded process and its threads, which recordings may have beside the events.

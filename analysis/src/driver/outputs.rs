@@ -67,8 +67,10 @@ impl Outputs<'_> {
             return Ok(());
         }
         self.has_cpu |= sample.kind == Kind::Cpu;
+        let request = self.profile.request_at(sample.thread, sample.nanos, model);
+        let sample = Sample { request, ..sample };
         if !self.skips_profile {
-            self.profile.add(&sample, model);
+            self.profile.add(&sample);
         }
         if self.takes_samples.is_empty() { Ok(()) } else { self.give(&sample, model) }
     }
@@ -93,13 +95,17 @@ impl Outputs<'_> {
         if let Some(when) = self.profile.when_mut() {
             when.add(weighed.stack, weighed.mode, weighed.first_nanos, weighed.weight);
         }
+        let request = self.profile.request_at(weighed.thread, weighed.first_nanos, model);
         if !self.skips_profile {
-            let row = self.profile.add_run(weighed.key(), &weighed.totals(), model);
+            let row = self.profile.add_run(weighed.key(), &weighed.totals(), request);
             if let Some(gathered) = &mut self.gathered {
                 gather(gathered, weighed, RowPlace { row, is_selected: true }, model);
             }
         }
-        if self.takes_samples.is_empty() { Ok(()) } else { self.give(&weighed.sample(), model) }
+        if self.takes_samples.is_empty() {
+            return Ok(());
+        }
+        self.give(&Sample { request, ..weighed.sample() }, model)
     }
 
     /// Returns whether consecutive samples with equal stack and mode may be merged, because no

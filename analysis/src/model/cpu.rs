@@ -146,6 +146,7 @@ impl Weighed {
             count,
             weight,
             label: None,
+            request: None,
         }
     }
 

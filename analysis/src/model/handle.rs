@@ -40,6 +40,8 @@ handles! {
     pub TextHandle;
     /// A frame with its name, which [`Resolved`](super::Resolved) returns.
     pub FrameHandle;
+    /// A request that came in, which [`EndpointSpans`](super::EndpointSpans) has.
+    pub RequestHandle;
     /// A piece of a method's code.
     pub(crate) MethodHandle;
 }

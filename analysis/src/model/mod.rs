@@ -22,6 +22,7 @@ mod coverage;
 mod cpu;
 pub(crate) mod cut_stacks;
 mod demangle;
+mod endpoint_spans;
 mod endpoints;
 pub(crate) mod filter;
 pub(crate) mod folding;
@@ -101,6 +102,8 @@ pub use coverage::{Coverage, MissingNames, NamesAdvice, NamesRemedy};
 pub(crate) use cpu::{CpuWeights, Weighed, is_sample_gap};
 pub(crate) use cut_stacks::CutStacks;
 use cut_stacks::Repairs;
+pub use endpoint_spans::{EndpointSpans, ServedRequest};
+pub(crate) use endpoint_spans::{RequestTimes, UNKNOWN_ENDPOINT};
 pub use endpoints::ServedEndpoint;
 pub(crate) use endpoints::mark_handler;
 pub(crate) use filter::Filter;
@@ -108,7 +111,9 @@ pub(crate) use folding::Folding;
 #[cfg(feature = "page")]
 pub(crate) use folding::shows_async;
 pub(crate) use folding::{is_framework, is_framework_module, is_framework_name};
-pub use handle::{FrameHandle, ProcessHandle, StackHandle, TextHandle, ThreadHandle};
+pub use handle::{
+    FrameHandle, ProcessHandle, RequestHandle, StackHandle, TextHandle, ThreadHandle,
+};
 pub(crate) use innermost::{Innermost, InnermostCall};
 pub(crate) use inside::{MAX_METHOD_BYTES, is_inside};
 pub use line_finder::{LineCoverage, ModuleWithoutPdb};
@@ -147,8 +152,7 @@ use stacks::Stacks;
 #[cfg(feature = "symbols")]
 pub(crate) use symbol_file::SymbolFile;
 pub(crate) use texts::Texts;
-pub(crate) use thread_spans::UNKNOWN_ENDPOINT;
-pub use thread_spans::{EndpointSpans, ThreadSpan, ThreadSpans};
+pub use thread_spans::{ThreadSpan, ThreadSpans};
 pub(crate) use thread_times::ThreadTimes;
 pub(crate) use thread_times::{DividedInterval, SampleClass, Unsampled, class_of, scaled};
 pub(crate) use thread_times::{GatheredSamples, RowPlace, counter_marks, measure};

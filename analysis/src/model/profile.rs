@@ -1,10 +1,10 @@
 //! Samples aggregated by their stacks, which are the basis of most reports and formats.
 
 use super::Model;
-use super::handle::{StackHandle, TextHandle, ThreadHandle};
+use super::endpoint_spans::{EndpointSpans, ServedRequest, UNKNOWN_ENDPOINT};
+use super::handle::{RequestHandle, StackHandle, TextHandle, ThreadHandle};
 use super::presence::Presence;
 use super::sample::{Kind, Mode, Sample, SampleClock};
-use super::thread_spans::{EndpointSpans, UNKNOWN_ENDPOINT};
 use super::thread_times::{DividedInterval, HeldBack, SampleTimes};
 use super::when::When;
 use crate::hash::HashMap;
@@ -273,12 +273,26 @@ impl Profile {
         self.endpoints().get(endpoint as usize).map_or("", String::as_str)
     }
 
-    /// Returns the endpoint of the request that a thread works for at a time, if endpoints are told
-    /// apart.
+    /// Returns a request, if endpoints are told apart.
+    pub(super) fn request(&self, request: RequestHandle) -> Option<ServedRequest<'_>> {
+        self.endpoints.as_ref()?.request(request)
+    }
+
+    /// Returns the request that a thread works for at a time, if endpoints are told apart.
     #[inline]
-    fn endpoint_at(&self, thread: ThreadHandle, nanos: i64, model: &Model) -> Option<u32> {
+    pub(crate) fn request_at(
+        &self,
+        thread: ThreadHandle,
+        nanos: i64,
+        model: &Model,
+    ) -> Option<RequestHandle> {
         let endpoints = self.endpoints.as_ref()?;
-        endpoints.of_thread(model.thread(thread)?.os_thread_id?).at(nanos)
+        endpoints.request_at(model.thread(thread)?.os_thread_id?, nanos)
+    }
+
+    #[inline]
+    fn endpoint_of(&self, request: Option<RequestHandle>) -> Option<u32> {
+        Some(self.endpoints.as_ref()?.endpoint_of(request?))
     }
 
     /// Keeps the times of CPU samples from now on.
@@ -301,20 +315,25 @@ impl Profile {
     }
 
     /// Adds the totals of one CPU sample, or of several directly after each other. Returns the index
-    /// of their row.
+    /// of their row. `request`: request that the thread worked for.
     #[inline]
-    pub(crate) fn add_run(&mut self, key: ProfileKey, totals: &Totals, model: &Model) -> u32 {
+    pub(crate) fn add_run(
+        &mut self,
+        key: ProfileKey,
+        totals: &Totals,
+        request: Option<RequestHandle>,
+    ) -> u32 {
         if !matches!(key.mode, Mode::Managed | Mode::OnCpu) {
             self.presence.add(key.stack, key.mode, totals.first_nanos, totals.weight);
         }
-        let endpoint = self.endpoint_at(key.thread, totals.first_nanos, model);
+        let endpoint = self.endpoint_of(request);
         self.add_totals(ProfileKey { endpoint, ..key }, totals)
     }
 
     /// Adds a sample.
     #[inline]
-    pub(crate) fn add(&mut self, sample: &Sample, model: &Model) {
-        let endpoint = self.endpoint_at(sample.thread, sample.nanos, model);
+    pub(crate) fn add(&mut self, sample: &Sample) {
+        let endpoint = self.endpoint_of(sample.request);
         let key = ProfileKey { endpoint, ..ProfileKey::from_sample(sample) };
         self.add_totals(key, &Totals::from_sample(sample));
     }

@@ -4,18 +4,19 @@ use super::Model;
 use super::activity_spans::ActivitySpans;
 use super::call_nodes::Call;
 use super::coverage::Coverage;
+use super::endpoint_spans::ServedRequest;
 use super::filter::Filter;
 use super::folding::{Folding, Path};
-use super::handle::{FrameHandle, ProcessHandle, StackHandle, ThreadHandle};
+use super::handle::{FrameHandle, ProcessHandle, RequestHandle, StackHandle, ThreadHandle};
 use super::kept_frames::{FramesPlace, KeptFrames};
 use super::line_finder::{LineCoverage, LineFinder};
 use super::names::{Frame, FrameCall, NameOptions};
 use super::pattern::Pattern;
-use super::profile::Profile;
+use super::profile::{Profile, ProfileKey};
 use super::recording::is_recording;
 use super::resolver::{ResolvedStack, Resolver};
 use super::role::{Leaf, is_calling, running_of, state_of};
-use super::sample::{CountedStates, Kind, Mode, Running, SampleClock, ThreadState};
+use super::sample::{CountedStates, Kind, Mode, Running, Sample, SampleClock, ThreadState};
 use super::sampler::{RunningCandidates, RuntimeVersion};
 use super::thread_times::{SampleDivider, SampleTimes, Unsampled};
 use super::wait_for::WaitFor;
@@ -474,11 +475,33 @@ impl<'m> Resolved<'m> {
         mode == Mode::Managed && self.leaf(stack).is_idle_worker
     }
 
+    /// Returns the request that the thread of a sample worked for; `None` for other work, and for
+    /// requests that lack spans ([`EndpointSpans::left_out`](super::EndpointSpans::left_out)). A
+    /// thread that waits for work has none, though its last activity was that of a request.
+    pub fn request_of(&self, sample: &Sample) -> Option<ServedRequest<'_>> {
+        self.request(sample.request.filter(|_| !self.is_idle(sample.stack))?)
+    }
+
+    /// Returns a request, such as the [parent](ServedRequest::parent) of another one.
+    pub fn request(&self, request: RequestHandle) -> Option<ServedRequest<'_>> {
+        self.profile.request(request)
+    }
+
+    /// Returns the endpoint of the requests for which the samples of a row were taken, as
+    /// [`Resolved::request_of`] does for one sample.
+    pub fn endpoint_of(&self, row: &ProfileKey) -> Option<&str> {
+        let endpoint = self.served_by(row.stack, row.endpoint)?;
+        self.profile.endpoints().get(endpoint as usize).map(String::as_str)
+    }
+
     /// Returns the endpoint of the request that a thread with this stack works for. A thread that
     /// waits for work has none, though its last activity was that of a request.
     pub(crate) fn served_by(&self, stack: StackHandle, endpoint: Option<u32>) -> Option<u32> {
-        let row = self.stacks.get(stack.index());
-        endpoint.filter(|_| !row.is_some_and(ResolvedStack::is_idle))
+        endpoint.filter(|_| !self.is_idle(stack))
+    }
+
+    fn is_idle(&self, stack: StackHandle) -> bool {
+        self.stacks.get(stack.index()).is_some_and(ResolvedStack::is_idle)
     }
 
     /// Returns whether the sampler of a sample's process does not tell managed from native code, and

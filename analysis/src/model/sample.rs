@@ -1,6 +1,6 @@
 //! Samples: stacks with a weight, their kinds, and the states of their threads.
 
-use super::handle::{StackHandle, TextHandle, ThreadHandle};
+use super::handle::{RequestHandle, StackHandle, TextHandle, ThreadHandle};
 use nettrace_parser::view::SampleState;
 
 /// Kind of a sample, which says from which events it comes, and what its weight means.
@@ -347,6 +347,11 @@ pub struct Sample {
     /// Name of the type that was allocated or thrown; `(still waiting)` for waits that are
     /// not over.
     pub label: Option<TextHandle>,
+    /// Incoming request that the thread worked for last, by the activity ids of events:
+    /// [`Resolved::request_of`](crate::Resolved::request_of) tells more, and whether the thread still
+    /// did. `None` for other work, and unless
+    /// [`AnalysisOptions::endpoints`](crate::AnalysisOptions::endpoints) has the requests.
+    pub request: Option<RequestHandle>,
 }
 
 /// Label of waits that are not over when the trace ends.

@@ -128,8 +128,17 @@ impl Timeline {
             for TimePart { mode, nanos: weight, .. } in parts.iter().copied() {
                 let (kind, thread) = (Kind::Cpu, ThreadHandle(0));
                 let nanos = at;
-                let sample =
-                    Sample { kind, thread, stack, mode, nanos, count: 1, weight, label: None };
+                let sample = Sample {
+                    kind,
+                    thread,
+                    stack,
+                    mode,
+                    nanos,
+                    count: 1,
+                    weight,
+                    label: None,
+                    request: None,
+                };
                 divided.add(&sample);
                 at = at.saturating_add_unsigned(weight);
             }
@@ -216,6 +225,7 @@ mod tests {
                 count: 1,
                 weight,
                 label: None,
+                request: None,
             });
         }
         timeline

@@ -365,6 +365,7 @@ mod tests {
             count: 1,
             weight: 10,
             label: None,
+            request: None,
         }
     }
 

@@ -130,8 +130,8 @@ fn endpoints_of(
         Some(served.of_thread(resolved.model().thread(key.thread)?.os_thread_id?))
     };
     let endpoint = |row: &KeyedSample| {
-        let endpoint = threads.get(row, of_thread)??.at(row.nanos);
-        let endpoint = endpoint.filter(|at| *at != UNKNOWN_ENDPOINT);
+        let endpoint = served.endpoint_of(threads.get(row, of_thread)??.at(row.nanos)?);
+        let endpoint = Some(endpoint).filter(|at| *at != UNKNOWN_ENDPOINT);
         resolved.served_by(keys.get(row.key as usize)?.stack, endpoint)
     };
     let mut endpoint = endpoint;

@@ -1,6 +1,7 @@
 //! HTTP requests among the activities: what a request is a layer of, which one is around it, and
 //! what its end adds to the view of requests.
 
+use super::served::StoppedRequest;
 use super::serving::Serving;
 use super::view::{ActivitySite, OutgoingCalls, Slow, Wanted};
 use super::{Activities, BegunActivity, Moment};
@@ -33,6 +34,10 @@ pub(super) struct Request {
     pub(super) layer_of: Option<OpenActivityKey>,
     /// Request around this one.
     pub(super) around: Option<OpenActivityKey>,
+    /// Key of the request among the open activities.
+    pub(super) key: OpenActivityKey,
+    /// Incoming request around an incoming one; `None` unless the times of threads are wanted.
+    pub(super) inside: Option<OpenActivityKey>,
     /// Request around an outgoing one, by ids or else by thread.
     pub(super) caller: Option<OpenActivityKey>,
     pub(super) is_error: bool,
@@ -135,8 +140,12 @@ impl Activities {
             let connection = self.connections.start(target, moment.nanos);
             Box::new(Outgoing { phases: PhaseClock::new(moment.nanos), connection })
         });
+        let is_inside =
+            self.served.is_some() && layer_of.is_none() && facts.direction() == Some("in");
         Request {
             node,
+            key: self.open.next_place(name),
+            inside: around.filter(|_| is_inside).and_then(|place| self.incoming_around(place)),
             facts: facts.clone(),
             joined: facts.clone(),
             label,
@@ -257,7 +266,14 @@ impl Activities {
         if request.facts.direction() == Some("in")
             && let Some(served) = &mut self.served
         {
-            served.add(label, (slow.start, stop), &slow.threads, request.is_cut);
+            let ended = StoppedRequest {
+                label,
+                key: request.key,
+                inside: request.inside,
+                start_nanos: slow.start,
+                end_nanos: stop,
+            };
+            served.add(ended, &slow.threads, request.is_cut);
         }
         let Some(http) = &mut self.http else { return };
         let phases = (outgoing.phases.requests > 0).then_some(outgoing.phases);
@@ -289,6 +305,20 @@ impl Activities {
                 return;
             }
         }
+    }
+
+    /// Returns the incoming request that an open request is, is a layer of, or lies in.
+    fn incoming_around(&self, place: OpenActivityKey) -> Option<OpenActivityKey> {
+        let mut around = Some(place);
+        for _ in 0..DEEPEST_REQUEST {
+            let place = around?;
+            let request = self.open.at(place)?.what.request.as_ref()?;
+            if request.is_incoming() {
+                return Some(place);
+            }
+            around = request.layer_of.or(request.around);
+        }
+        None
     }
 
     /// Returns whether a request is inside another one with the same label.

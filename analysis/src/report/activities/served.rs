@@ -1,24 +1,44 @@
 //! Times in which threads worked for incoming requests that have ended, up to a number of them.
 
 use crate::hash::HashMap;
-use crate::model::{EndpointSpans, Resolved, TextHandle, ThreadHandle, ThreadSpan};
+use crate::model::intervals::OpenActivityKey;
+use crate::model::{
+    EndpointSpans, RequestHandle, RequestTimes, Resolved, TextHandle, ThreadHandle, ThreadSpan,
+    UNKNOWN_ENDPOINT,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Time in which a thread worked for a request.
 #[derive(Debug, Clone, Copy)]
 struct WorkedSpan {
     thread: ThreadHandle,
-    /// Direction and target of the request, as in [`ActivityRow::name`](super::ActivityRow::name).
-    label: TextHandle,
+    /// Index of the request.
+    request: u32,
     /// Start of the request, in nanoseconds since the session's start.
     begun_nanos: i64,
     from_nanos: i64,
     to_nanos: i64,
 }
 
+/// Request that has ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StoppedRequest {
+    /// Direction and target, as in [`ActivityRow::name`](super::ActivityRow::name).
+    pub(super) label: TextHandle,
+    pub(super) key: OpenActivityKey,
+    /// Incoming request around it.
+    pub(super) inside: Option<OpenActivityKey>,
+    pub(super) start_nanos: i64,
+    pub(super) end_nanos: i64,
+}
+
 /// Times in which threads worked for incoming requests that have ended.
 #[derive(Debug, Default)]
 pub(super) struct ServedRequests {
+    /// Requests with spans, each with its label in place of the endpoint.
+    requests: Vec<(TextHandle, RequestTimes)>,
+    /// Indices of the requests inside others that have not ended.
+    inside: HashMap<OpenActivityKey, Vec<u32>>,
     spans: Vec<WorkedSpan>,
     max_spans: usize,
     /// Number of requests of each label that lack spans.
@@ -33,21 +53,23 @@ impl ServedRequests {
         ServedRequests { max_spans, ..ServedRequests::default() }
     }
 
-    /// Adds the spans of a request that lasted from `begun` to `ended`: thread, start, end. All of
-    /// them are left out if there is no room for all. `is_cut`: spans after these are not known.
+    /// Adds the spans of a request: thread, start, end. All of them are left out if there is no room
+    /// for all. `is_cut`: spans after these are not known.
     pub(super) fn add(
         &mut self,
-        label: TextHandle,
-        (begun, ended): (i64, i64),
+        ended: StoppedRequest,
         threads: &[(ThreadHandle, i64, i64)],
         is_cut: bool,
     ) {
+        let StoppedRequest { label, start_nanos, end_nanos, .. } = ended;
         let is_kept = self.spans.len().saturating_add(threads.len()) <= self.max_spans;
-        if is_kept {
+        let inside = self.inside.remove(&ended.key).unwrap_or_default();
+        if is_kept && !threads.is_empty() {
+            let request = self.keep(ended, &inside);
             let span = |(thread, from, to): &(ThreadHandle, i64, i64)| WorkedSpan {
                 thread: *thread,
-                label,
-                begun_nanos: begun,
+                request,
+                begun_nanos: start_nanos,
                 from_nanos: *from,
                 to_nanos: *to,
             };
@@ -57,7 +79,7 @@ impl ServedRequests {
         }
         if is_cut && let Some((_, _, known_to)) = threads.last() {
             // Later, any of its threads may have worked for it.
-            threads.iter().for_each(|(thread, ..)| self.leave_out(*thread, *known_to, ended));
+            threads.iter().for_each(|(thread, ..)| self.leave_out(*thread, *known_to, end_nanos));
         }
         if !is_kept || is_cut {
             let count = self.left_out.entry(label).or_default();
@@ -70,7 +92,7 @@ impl ServedRequests {
     pub(super) fn finish(mut self, resolved: &Resolved<'_>) -> EndpointSpans {
         let model = resolved.model();
         let id_of = |thread| model.thread(thread).and_then(|row| row.os_thread_id);
-        let labels: BTreeSet<TextHandle> = self.spans.iter().map(|span| span.label).collect();
+        let labels: BTreeSet<TextHandle> = self.requests.iter().map(|(label, _)| *label).collect();
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         let mut names: HashMap<TextHandle, &str> = HashMap::default();
         for label in labels.into_iter().chain(self.left_out.keys().copied()) {
@@ -88,17 +110,40 @@ impl ServedRequests {
         });
         let spans = self.spans.into_iter().filter_map(|span| {
             let of_thread = ThreadSpan::new(id_of(span.thread)?, span.from_nanos, span.to_nanos);
-            Some((of_thread, *places.get(names.get(&span.label)?)?))
+            Some((of_thread, span.request))
+        });
+        let requests = self.requests.into_iter().map(|(label, request)| {
+            let endpoint = names.get(&label).and_then(|name| places.get(name)).copied();
+            RequestTimes { endpoint: endpoint.unwrap_or(UNKNOWN_ENDPOINT), ..request }
         });
         let times = self.threads_left_out.iter();
         let times = times
             .filter_map(|(thread, (from, to))| Some(ThreadSpan::new(id_of(*thread)?, *from, *to)));
         EndpointSpans::new(
             counts.keys().map(|&name| name.to_owned()).collect(),
+            requests.collect(),
             spans.collect(),
             counts.values().copied().collect(),
             times.collect(),
         )
+    }
+
+    /// Keeps a request, and returns its index. `inside`: those whose parent it is.
+    fn keep(&mut self, ended: StoppedRequest, inside: &[u32]) -> u32 {
+        let StoppedRequest { label, start_nanos, end_nanos, .. } = ended;
+        let request = RequestHandle::next(self.requests.len()).0;
+        for child in inside {
+            if let Some((_, child)) = self.requests.get_mut(*child as usize) {
+                child.parent = Some(request);
+            }
+        }
+        if let Some(parent) = ended.inside {
+            self.inside.entry(parent).or_default().push(request);
+        }
+        let times =
+            RequestTimes { endpoint: UNKNOWN_ENDPOINT, start_nanos, end_nanos, parent: None };
+        self.requests.push((label, times));
+        request
     }
 
     fn leave_out(&mut self, thread: ThreadHandle, from: i64, to: i64) {
@@ -115,13 +160,26 @@ mod tests {
     fn requests_beyond_the_room_are_counted_with_the_times_of_their_threads() {
         let [one, other] = [ThreadHandle(1), ThreadHandle(2)];
         let [cart, order] = [TextHandle(1), TextHandle(2)];
+        let ended = |label, number, inside: Option<u64>, start_nanos, end_nanos| StoppedRequest {
+            label,
+            key: (label, number),
+            inside: inside.map(|number| (cart, number)),
+            start_nanos,
+            end_nanos,
+        };
         let mut worked = ServedRequests::new(2);
-        worked.add(cart, (0, 10), &[(one, 0, 10), (other, 4, 5)], false);
-        worked.add(cart, (20, 30), &[(one, 20, 30)], false);
-        worked.add(order, (40, 60), &[(one, 40, 50), (other, 45, 50)], true);
+        worked.add(ended(cart, 1, None, 0, 10), &[(one, 0, 10), (other, 4, 5)], false);
+        worked.add(ended(cart, 2, None, 20, 30), &[(one, 20, 30)], false);
+        worked.add(ended(order, 3, None, 40, 60), &[(one, 40, 50), (other, 45, 50)], true);
         assert_eq!(worked.spans.len(), 2);
         assert_eq!(worked.left_out.into_iter().collect::<Vec<_>>(), [(cart, 1), (order, 1)]);
         let times = [one, other].map(|thread| worked.threads_left_out.get(&thread).copied());
         assert_eq!(times, [Some((20, 60)), Some((45, 60))]);
+        let mut worked = ServedRequests::new(9);
+        worked.add(ended(order, 2, Some(1), 5, 8), &[(other, 5, 8)], false);
+        worked.add(ended(order, 3, Some(7), 5, 8), &[(other, 5, 8)], false);
+        worked.add(ended(cart, 1, None, 0, 10), &[(one, 0, 10)], false);
+        let parents = worked.requests.iter().map(|(_, request)| request.parent);
+        assert_eq!(parents.collect::<Vec<_>>(), [Some(2), None, None]);
     }
 }
