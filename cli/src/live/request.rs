@@ -4,7 +4,7 @@ use crate::args::profiles::{
     ACTIVITY_IDS_KEYWORD, DIAGNOSTIC_SOURCE, RUNTIME, SAMPLER, TASKS, united_rundown,
 };
 use crate::args::providers::{RundownChoice, default_keywords};
-use crate::args::{ProfileName, SessionArgs};
+use crate::args::{CollectArgs, ProfileName, SessionArgs};
 use crate::failure::Failure;
 use nettrace_ipc::{EventFilter, Level, Provider, Providers, RequestError, Rundown, SessionConfig};
 
@@ -141,8 +141,19 @@ fn others_at_verbose(has_lines: bool) -> EventFilter {
     EventFilter::except(OTHERS_AT_VERBOSE.into_iter().filter(|id| !has_lines || *id != IL_MAP))
 }
 
+/// Returns the options of `collect` that ask for a provider, each behind the provider's name.
+pub(crate) fn askers(args: &CollectArgs) -> Vec<(&'static str, &'static str)> {
+    let all = [(args.lines, RUNTIME, "--lines"), (args.async_callers, TASKS, "--async")];
+    all.into_iter().filter(|row| row.0).map(|(_, name, option)| (name, option)).collect()
+}
+
 /// Returns the providers as lines of a table, each with the options that name it, below a heading.
-pub(crate) fn table(args: &SessionArgs, config: &SessionConfig) -> Vec<String> {
+/// `askers` are more of these than a session's own.
+pub(crate) fn table(
+    args: &SessionArgs,
+    config: &SessionConfig,
+    askers: &[(&str, &str)],
+) -> Vec<String> {
     let mut rows = vec![["Provider", "Keywords", "Level", "Enabled by"].map(str::to_owned)];
     for provider in config.providers() {
         let level = provider.wanted_level();
@@ -150,7 +161,7 @@ pub(crate) fn table(args: &SessionArgs, config: &SessionConfig) -> Vec<String> {
             provider.name().to_owned(),
             format!("{:#018x}", provider.wire_keywords()),
             format!("{level:?}({})", level.number()),
-            sources(args, provider.name()).join(", "),
+            sources(args, provider.name(), askers).join(", "),
         ]);
     }
     let width =
@@ -187,7 +198,7 @@ fn makes_ids(provider: &Provider) -> bool {
 }
 
 /// Returns the options that name a provider.
-fn sources(args: &SessionArgs, name: &str) -> Vec<String> {
+fn sources(args: &SessionArgs, name: &str, askers: &[(&str, &str)]) -> Vec<String> {
     let mut sources = Vec::new();
     for list in &args.providers {
         if list.bare.iter().any(|bare| bare == name) {
@@ -214,6 +225,8 @@ fn sources(args: &SessionArgs, name: &str) -> Vec<String> {
     if args.events.iter().any(|ids| ids.provider == name) {
         sources.push("--events".to_owned());
     }
+    let asks = askers.iter().filter(|(provider, _)| *provider == name);
+    sources.extend(asks.map(|(_, option)| (*option).to_owned()));
     if sources.is_empty() {
         // Only two things add providers without an option: names of methods of a started program,
         // and the counters of conditions.

@@ -350,7 +350,11 @@ fn who_awaits_whom_is_recorded_beside_what_else_is_asked_for() {
     let tasks = "System.Threading.Tasks.TplEventSource  keywords 0xf000000001ff  level 5 Verbose";
     assert!(shown.text().contains(tasks), "{}", shown.text());
     assert!(shown.text().contains("Microsoft-DotNETCore-SampleProfiler"), "{}", shown.text());
-    assert_eq!(on(&fake, &folder, &args[..6]).code, Some(0));
+    let run = on(&fake, &folder, &args[..6]);
+    assert_eq!(run.code, Some(0));
+    let row =
+        run.stderr.lines().find(|line| line.contains("System.Threading.Tasks.TplEventSource"));
+    assert!(row.is_some_and(|row| row.ends_with("  --async")), "{}", run.stderr);
     let name: Vec<u8> = "TplEventSource".encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert!(start_of(&fake).windows(name.len()).any(|bytes| bytes == name));
 }

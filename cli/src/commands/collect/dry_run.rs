@@ -39,7 +39,7 @@ pub(super) fn write_rules(
                     time(start.duration),
                     size.unwrap_or_default()
                 )?;
-                for row in request::table(&start.session, &start.config) {
+                for row in request::table(&start.session, &start.config, &[]) {
                     writeln!(out, "    {row}")?;
                 }
             }
@@ -60,7 +60,7 @@ pub(super) fn write_rules(
     }
     if let Some(rotation) = rotation {
         writeln!(out, "Beside that, in rotation:")?;
-        for row in request::table(&args.session, rotation) {
+        for row in request::table(&args.session, rotation, &request::askers(args)) {
             writeln!(out, "  {row}")?;
         }
     }

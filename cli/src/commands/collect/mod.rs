@@ -76,7 +76,11 @@ pub(super) fn run(args: &CollectArgs, context: &mut Context<'_>) -> Result<Exit,
     let end = EndRule::notice(&context.delays, duration, &talk.deadlines)?;
     let records = args.rules.is_none() || args.rotate.is_some();
     let opening = Opening {
-        table: if records { request::table(&args.session, &config) } else { Vec::new() },
+        table: if records {
+            request::table(&args.session, &config, &request::askers(args))
+        } else {
+            Vec::new()
+        },
         // A program started by this command reads Enter itself.
         has_enter: context.stdin_is_terminal && args.command.is_empty(),
     };
