@@ -116,7 +116,7 @@ mod with_shared {
             ("waits/retry", "Retry.Once", 98.0, &["Thread.Sleep"]),
             ("waits/phases", "Phases.Pause", 78.0, &["WaitHandle.WaitOne"]),
             ("waits/slowserver", "Prices.Get", 97.0, &["Task.Result"]),
-            ("waits/slowserver", "Prices.<Run>", 68.0, &["Thread.Sleep"]),
+            ("waits/slowserver", "Prices.Run.lambda_0", 68.0, &["Thread.Sleep"]),
             ("waits/readsmall", "Import.Read", 96.0, &["FileStream.ReadByte", "native calls"]),
             ("waits/queue", "Worker.Run", 98.0, &["Thread.Sleep"]),
         ] {

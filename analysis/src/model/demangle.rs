@@ -11,6 +11,10 @@
 //! | `<File>F…__Hidden` (a type that is local to a file) . `Go` | `Hidden.Go` |
 //! | `Shop+load@12` . `MoveNext` (F#) | `Shop.load` |
 //! | `Shop+step@7-1` . `Invoke` (F#, a closure of line 7) | `Shop.step.closure_7_1` |
+//! | `Shop+VB$StateMachine_4_Run` . `MoveNext` (Visual Basic) | `Shop.Run` |
+//! | `Shop+_Closure$__4-0` . `_Lambda$__1` (Visual Basic) | `Shop.lambda_1` |
+//! | `Shop+<Run>c__async4` . `MoveNext` (Mono's compiler) | `Shop.Run` |
+//! | `Shop+<Run>c__AnonStorey5` . `<>m__0` (Mono's compiler) | `Shop.Run.lambda_0` |
 
 /// Maximum nesting of generated names, which is more than compilers generate.
 const MAX_DEPTH: usize = 16;
@@ -27,8 +31,11 @@ pub(crate) fn demangle(segments: &mut Vec<String>, method: &mut String) {
             true
         }
         TypeKind::Closure => false,
-        TypeKind::StateMachine(name) => {
-            inner.push(name);
+        TypeKind::StateMachine(name) | TypeKind::MonoClosure(name, _) => {
+            // A closure class lies in the state machine of the same function.
+            if inner.last() != Some(&name) {
+                inner.push(name);
+            }
             false
         }
         TypeKind::FSharp(name, place) => {
@@ -64,13 +71,22 @@ pub(crate) fn demangle_type(segments: &mut Vec<String>) {
         segments.drain(..).enumerate().filter_map(|(at, segment)| match of_type(&segment) {
             TypeKind::Written => Some(segment),
             TypeKind::FileLocal(name) | TypeKind::StateMachine(name) => Some(name),
-            TypeKind::FSharp(name, place) => Some(format!("{name}.{place}")),
+            TypeKind::MonoClosure(name, _) if at < last => Some(name),
+            TypeKind::FSharp(name, place) | TypeKind::MonoClosure(name, place) => {
+                Some(format!("{name}.{place}"))
+            }
             TypeKind::Closure if at < last => None,
             TypeKind::Closure => {
-                let starts = ["<>c__DisplayClass", "<>c__"];
+                let starts = ["<>c__DisplayClass", "<>c__", BASIC_CLOSURE];
                 let number = starts.iter().find_map(|start| segment.strip_prefix(start));
                 let number = number.map(|number| number.split('<').next().unwrap_or(number));
-                Some(number.map_or("closure".to_owned(), |number| format!("closure_{number}")))
+                Some(
+                    number
+                        .filter(|number| !number.is_empty())
+                        .map_or("closure".to_owned(), |number| {
+                            format!("closure_{}", number.replace('-', "_"))
+                        }),
+                )
             }
         });
     *segments = shown.collect::<Vec<String>>();
@@ -97,7 +113,15 @@ enum TypeKind {
     /// A closure or a state machine of F#: the function around it, and a name with the line, such
     /// as `closure_12_3`.
     FSharp(String, String),
+    /// A closure class of Mono's compiler: the function around it, and a name with the number, such
+    /// as `closure_5`.
+    MonoClosure(String, String),
 }
+
+/// Beginning of the name of a closure class of Visual Basic.
+const BASIC_CLOSURE: &str = "_Closure$__";
+/// Beginning of the name of a lambda of Visual Basic.
+const BASIC_LAMBDA: &str = "_Lambda$__";
 
 /// Number of hexadecimal digits in the name of a file-local type.
 const FILE_DIGITS: usize = 64;
@@ -113,7 +137,7 @@ fn file_local(tail: &str) -> Option<&str> {
 /// Returns the function around a closure or a state machine of F#, and a name with the line: `step`
 /// and `closure_7_1` for `step@7-1`. F# names these types by function, line, and number in the
 /// line.
-pub(crate) fn of_fsharp(segment: &str) -> Option<(&str, String)> {
+fn of_fsharp(segment: &str) -> Option<(&str, String)> {
     let segment = segment.split(['<', '`']).next().unwrap_or(segment);
     let (name, place) = segment.rsplit_once('@').filter(|(name, _)| !name.is_empty())?;
     let is_place = place.starts_with(|c: char| c.is_ascii_digit())
@@ -121,13 +145,40 @@ pub(crate) fn of_fsharp(segment: &str) -> Option<(&str, String)> {
     is_place.then(|| (name, format!("closure_{}", place.replace('-', "_"))))
 }
 
+/// Returns the name of the async method or iterator whose state machine a type of C# or Visual Basic
+/// is: `Run` for `<Run>d__4`, `<Run>c__async4`, `<Run>c__Iterator4` and `VB$StateMachine_4_Run`.
+fn of_machine(segment: &str) -> Option<&str> {
+    if let Some(rest) = segment.strip_prefix("VB$StateMachine_") {
+        let name = rest.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix('_')?;
+        return name.split(['<', '`']).next();
+    }
+    let (name, tail) = mangled(segment)?;
+    let is_machine = matches!(tail.split(['<', '`']).next(), Some("d"))
+        || ["d__", "c__async", "c__Iterator"].iter().any(|begin| tail.starts_with(begin));
+    is_machine.then_some(name)
+}
+
+/// Returns the name of the async method or iterator to which a type may belong as its state machine.
+/// F# names closures in the same way.
+pub(crate) fn machine_method(segment: &str) -> Option<&str> {
+    of_machine(segment).or_else(|| of_fsharp(segment).map(|(name, _)| name))
+}
+
 fn of_type(segment: &str) -> TypeKind {
-    if segment == "<>c" || segment.starts_with("<>c__") || segment.starts_with("<>c<") {
+    if segment == "<>c"
+        || segment.starts_with("<>c__")
+        || segment.starts_with("<>c<")
+        || segment.starts_with(BASIC_CLOSURE)
+    {
         return TypeKind::Closure;
     }
+    if let Some(name) = of_machine(segment) {
+        return TypeKind::StateMachine(of_method(name, 0));
+    }
     if let Some((name, tail)) = mangled(segment) {
-        if tail == "d" || tail.starts_with("d__") || tail.starts_with("d<") {
-            return TypeKind::StateMachine(of_method(name, 0));
+        if let Some(number) = tail.strip_prefix("c__AnonStorey") {
+            let number = number.split('<').next().unwrap_or(number);
+            return TypeKind::MonoClosure(of_method(name, 0), format!("closure_{number}"));
         }
         if let Some(name) = file_local(tail) {
             return TypeKind::FileLocal(name.to_owned());
@@ -138,6 +189,11 @@ fn of_type(segment: &str) -> TypeKind {
 }
 
 fn of_method(name: &str, depth: usize) -> String {
+    // In a closure class of Mono's compiler, and in each of Visual Basic, only the class has the
+    // name of the function around the lambda.
+    if let Some(number) = name.strip_prefix(BASIC_LAMBDA).or_else(|| name.strip_prefix("<>m__")) {
+        return format!("lambda_{}", number.replace('-', "_"));
+    }
     let Some((inner, tail)) =
         mangled(name).filter(|(inner, _)| !inner.is_empty() && depth < MAX_DEPTH)
     else {
@@ -151,7 +207,7 @@ fn of_method(name: &str, depth: usize) -> String {
         let local = local.split('|').next().unwrap_or(local);
         return format!("{inner}.{local}");
     }
-    if let Some(number) = tail.strip_prefix("b__") {
+    if let Some(number) = tail.strip_prefix("b__").or_else(|| tail.strip_prefix("m__")) {
         return format!("{inner}.lambda_{number}");
     }
     name.to_owned()
@@ -224,6 +280,20 @@ mod tests {
             ("Shop+load@12", "MoveNext", "Shop.load"),
             ("Shop+load@12", "get_Label", "Shop.load.closure_12.get_Label"),
             ("Shop+x@", "Invoke", "Shop.x@.Invoke"),
+            // Visual Basic.
+            ("A.Shop+VB$StateMachine_4_Run", "MoveNext", "Shop.Run"),
+            ("A.Shop+VB$StateMachine_4_Run`1[System.Int32]", "MoveNext", "Shop.Run"),
+            ("A.Shop+_Closure$__4-0", "_Lambda$__1", "Shop.lambda_1"),
+            ("A.Shop+_Closure$__", "_Lambda$__4-1", "Shop.lambda_4_1"),
+            ("A.Shop+_Closure$__+VB$StateMachine___Lambda$__4-1", "MoveNext", "Shop.lambda_4_1"),
+            // Mono's compiler.
+            ("A.Shop+<Run>c__asyncD", "MoveNext", "Shop.Run"),
+            ("A.Shop+<Run>c__asyncD`1[System.Int32]", "MoveNext", "Shop.Run"),
+            ("A.Shop+<Each>c__Iterator0", "MoveNext", "Shop.Each"),
+            ("A.Shop", "<Main>m__0", "Shop.Main.lambda_0"),
+            ("A.Shop+<Run>c__async4+<Run>c__AnonStorey5", "<>m__0", "Shop.Run.lambda_0"),
+            ("A.Shop+<Run>c__AnonStorey5", "<>m__0", "Shop.Run.lambda_0"),
+            ("A.Shop+<Run>c__async4", "<>m__0", "Shop.Run.lambda_0"),
             ("A.B+<Get>d__3`1[System.Int32]", "MoveNext", "B.Get"),
             ("A.B+<Get>d__3", "SetStateMachine", "B.Get.SetStateMachine"),
             ("A.B+<>c__4`1[System.Int32]", "<Get>b__4_0", "B.Get.lambda_4_0"),
@@ -233,6 +303,25 @@ mod tests {
         ];
         for (type_name, method, expected) in cases {
             assert_eq!(shown(type_name, method), expected);
+        }
+    }
+
+    /// Calls and events of tasks name the state machine, each in its own way.
+    #[test]
+    fn state_machines_of_each_compiler_name_their_method() {
+        for (machine, method) in [
+            ("<Run>d__4", Some("Run")),
+            ("<Run>d__4`1[System.Int32]", Some("Run")),
+            ("<<Run>b__0>d", Some("<Run>b__0")),
+            ("<Run>c__async4", Some("Run")),
+            ("VB$StateMachine_4_Run_All", Some("Run_All")),
+            ("load@12", Some("load")),
+            ("<Run>c__AnonStorey5", None),
+            ("VB$StateMachine_4", None),
+            ("<Run>dozen", None),
+            ("Run", None),
+        ] {
+            assert_eq!(machine_method(machine), method, "{machine}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Names of methods as the runtime stores them, and the async methods to which they belong.
 
-use super::demangle::{mangled, of_fsharp};
+use super::demangle::machine_method;
 use super::type_name::rsplit_outside;
 #[cfg(feature = "page")]
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -61,12 +61,7 @@ impl<'t> MethodName<'t> {
             return None;
         }
         let (outer, own) = rsplit_outside(without_arguments(self.type_name), '+');
-        if let Some((method, _)) = of_fsharp(own) {
-            return Some((outer, method));
-        }
-        let (method, tail) = mangled(own)?;
-        let is_machine = tail == "d" || tail.starts_with("d__") || tail.starts_with("d`");
-        is_machine.then_some((outer, method))
+        machine_method(own).map(|method| (outer, method))
     }
 
     /// Returns a hash that an async method and its state machine share: see
