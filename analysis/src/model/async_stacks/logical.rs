@@ -2,7 +2,7 @@
 
 use super::{ChainId, Link};
 use crate::hash::hash_of;
-use crate::model::demangle::mangled;
+use crate::model::demangle::{machine_method, mangled};
 use crate::model::handle::{FrameHandle, TextHandle};
 use crate::model::method_name::{MethodName, without_arguments};
 use crate::model::texts::Texts;
@@ -19,13 +19,16 @@ pub(in crate::model) enum AsyncRole {
     Step,
     /// A method that resumes a state machine.
     Resumes,
+    /// A method of the task library or the thread pool. It runs what waited, and is the caller of a
+    /// state machine in optimised code, where the methods between are inlined.
+    Continues,
     /// A method that runs the delegate of a task.
     RunsDelegate,
     /// A method that resumes methods which the runtime itself suspends.
     Dispatches,
     /// A method that only passes the context on, between a resumption and what is resumed.
     Passes,
-    /// Any other method that carries async code, or of the task library.
+    /// A method that starts async methods, or traces.
     Library,
 }
 
@@ -45,7 +48,7 @@ impl AsyncRole {
                     AsyncRole::RunsDelegate
                 }
                 _ if rest.starts_with("Tasks.") || rest.starts_with("ThreadPool") => {
-                    AsyncRole::Library
+                    AsyncRole::Continues
                 }
                 _ => AsyncRole::Other,
             };
@@ -82,13 +85,14 @@ impl AsyncRole {
             {
                 AsyncRole::Dispatches
             }
-            _ if type_name.ends_with("ContinuationWrapper") => AsyncRole::Dispatches,
-            _ => AsyncRole::Library,
+            _ if type_name == "AsyncProfiler+ContinuationWrapper" => AsyncRole::Dispatches,
+            "Start" | "MoveNext" => AsyncRole::Library,
+            _ => AsyncRole::Continues,
         }
     }
 
     fn is_library(self) -> bool {
-        matches!(self, AsyncRole::Library | AsyncRole::Passes)
+        matches!(self, AsyncRole::Library | AsyncRole::Passes | AsyncRole::Continues)
     }
 }
 
@@ -117,9 +121,10 @@ impl Cut {
         for (index, role) in roles.enumerate() {
             let kind = match (role, inner) {
                 (AsyncRole::Passes, Some(_)) => continue,
-                (AsyncRole::Resumes, Some((at, AsyncRole::Machine(method)))) => {
-                    Some((at, CutKind::Machine(method)))
-                }
+                (
+                    AsyncRole::Resumes | AsyncRole::Continues,
+                    Some((at, AsyncRole::Machine(method))),
+                ) => Some((at, CutKind::Machine(method))),
                 (AsyncRole::RunsDelegate, Some((at, inner)))
                     if !inner.is_library() && inner != AsyncRole::RunsDelegate =>
                 {
@@ -159,7 +164,7 @@ impl Cut {
 /// task is not that of an async method.
 pub(in crate::model) fn method_of(name: TextHandle, texts: &Texts) -> Option<&str> {
     let machine = texts.get(name).strip_prefix("Async: ")?;
-    Some(mangled(machine).map_or(machine, |(method, _)| method))
+    Some(machine_method(machine).unwrap_or(machine))
 }
 
 /// The frames of a link of a chain, and how the chain goes on.
@@ -258,5 +263,47 @@ fn callers(frames: &[(FrameHandle, AsyncRole)], is_own: bool) -> Segment {
             Segment { frames: shown(cut.at.saturating_add(1)), then }
         }
         None => Segment { frames: shown(frames.len()), then: Then::Whole },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns where a stack is cut, innermost frame first.
+    fn cut(stack: &[(&str, &str)]) -> Option<usize> {
+        let roles = stack.iter().map(|(type_name, method)| {
+            let name = MethodName { module: "", type_name, method, signature: "" };
+            AsyncRole::of_method(&name)
+        });
+        Cut::find(roles).map(|cut| cut.at)
+    }
+
+    #[test]
+    fn a_state_machine_is_resumed_by_its_box_or_by_what_the_box_is_inlined_in() {
+        let burn = ("Program", "Burn");
+        let machine = ("Program+<Deep>d__7", "MoveNext");
+        let run = ("System.Threading.ExecutionContext", "RunInternal");
+        let services = "System.Runtime.CompilerServices.";
+        let of = |name: &str| format!("{services}{name}");
+        let (boxed, start, wrapper) = (
+            of("AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1"),
+            of("AsyncMethodBuilderCore"),
+            of("AsyncMethodBuilderCore+ContinuationWrapper"),
+        );
+        let (continuation, pool) = (
+            "System.Threading.Tasks.AwaitTaskContinuation",
+            "System.Threading.ThreadPoolWorkQueue",
+        );
+        assert_eq!(cut(&[burn, machine, run, (&boxed, "MoveNext")]), Some(1));
+        assert_eq!(cut(&[burn, machine, run, (continuation, "RunOrScheduleAction")]), Some(1));
+        assert_eq!(cut(&[burn, machine, (pool, "Dispatch")]), Some(1));
+        assert_eq!(cut(&[burn, machine, (&wrapper, "Invoke")]), Some(1));
+        // What is started belongs to its caller.
+        assert_eq!(cut(&[burn, machine, (&start, "Start"), ("Program", "Deep")]), None);
+        assert_eq!(cut(&[burn, machine, ("Program", "Deep"), ("Program", "Main")]), None);
+        let started =
+            [machine, (&start, "Start"), ("Program", "Deep"), machine, (&boxed, "MoveNext")];
+        assert_eq!(cut(&started), Some(3));
     }
 }
