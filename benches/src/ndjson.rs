@@ -92,7 +92,8 @@ fn by_one<S: Source>(order: Order, source: S, writer: EventWriter) -> io::Result
 
 fn by_several(path: &Path, order: Order, threads: usize) -> io::Result<PassResult> {
     let file = PositionedFile::open(path)?;
-    let options = Options { threads, order, ..Options::default() };
+    let mut options = Options::default();
+    (options.threads, options.order) = (threads, order);
     let parts =
         EventParts::for_writer(&writer()).ok_or_else(|| io::Error::other("not divisible"))?;
     let mut nowhere = Nowhere::default();

@@ -189,7 +189,8 @@ fn in_regions<S: Source, F: Fold>(
     order: Order,
     threads: usize,
 ) -> io::Result<PassResult> {
-    let options = Options { threads, order, ..Options::default() };
+    let mut options = Options::default();
+    (options.threads, options.order) = (threads, order);
     let fold = |region: &mut Region<'_, S>| {
         let mut fold = F::default();
         region.visit(&mut fold).map(|()| fold.sum())

@@ -2,8 +2,9 @@
 
 /// Limits of a reader ([FORMAT.md 13.4](crate::format_guide#13.4)). The defaults suit every
 /// real stream. What exceeds a limit is skipped or discarded, and reported. Example:
-/// `Limits { queue_events: 1 << 16, ..Limits::default() }`.
+/// `let mut limits = Limits::default(); limits.queue_events = 1 << 16;`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Maximum size in bytes of a block's content. Larger blocks are skipped. Default 64 MiB,
     /// at most 512 MiB; blocks of .NET are below 102,420 bytes.

@@ -2,6 +2,7 @@
 
 use crate::allocation::usage;
 use nettrace_parser::{Buffered, Fault, Limits, Reader, Schema, Whole};
+use nettrace_testdata::changed;
 use nettrace_testdata::synth::{
     Blob, Definition, EventBlock, Field, FieldType, MetadataBlock, MetadataRow, Stream, Tag,
     ThreadBlock, ThreadEntry, ThreadRow, Trace, Version,
@@ -113,7 +114,7 @@ fn event_types_are_bounded_in_bytes() {
         stream.event_block(&EventBlock::new([of(1, 1), of(COUNT, 2)])).end();
         let mut reader = Reader::with_limits(
             Whole::new(&stream.bytes),
-            Limits { table_bytes: LIMIT, ..Limits::default() },
+            changed(|it: &mut Limits| it.table_bytes = LIMIT),
         );
         let mut known = Vec::new();
         let (_, usage) = usage(|| {
@@ -144,7 +145,7 @@ fn threads_are_bounded_in_bytes() {
     stream.event_block(&EventBlock::new([event(1, 1), event(400, 1)])).end();
     let mut reader = Reader::with_limits(
         Whole::new(&stream.bytes),
-        Limits { table_bytes: LIMIT, ..Limits::default() },
+        changed(|it: &mut Limits| it.table_bytes = LIMIT),
     );
     let mut known = Vec::new();
     let (_, usage) = usage(|| {
@@ -167,7 +168,7 @@ fn threads_that_only_events_name_do_not_make_the_count_of_losses_grow() {
         }
         stream.end();
         for in_order in [false, true] {
-            let limits = Limits { table_rows: ROWS, queue_events: ROWS, ..Limits::default() };
+            let limits = changed(|it: &mut Limits| (it.table_rows, it.queue_events) = (ROWS, ROWS));
             let reader = Reader::with_limits(Buffered::new(&stream.bytes[..]), limits);
             let (count, usage) = usage(|| {
                 let mut count = 0;
@@ -215,7 +216,7 @@ fn an_event_that_waits_does_not_hold_a_stream_that_goes_on_without_events() {
             }
         }
         stream.event_block(&EventBlock::new([event(7, 2)])).end();
-        let limits = Limits { queue_bytes: LIMIT, ..Limits::default() };
+        let limits = changed(|it: &mut Limits| it.queue_bytes = LIMIT);
         let mut reader =
             Reader::with_limits(Buffered::new(&stream.bytes[..]), limits).time_ordered();
         let (numbers, usage) = usage(|| {

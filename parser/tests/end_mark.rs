@@ -4,6 +4,7 @@
 use nettrace_parser::check::Findings;
 use nettrace_parser::parallel::{self, Options, Region};
 use nettrace_parser::{Buffered, Class, Fault, Feed, Limits, Reader, Source, Whole};
+use nettrace_testdata::changed;
 use nettrace_testdata::corpus;
 use nettrace_testdata::one_type;
 use nettrace_testdata::synth::{Blob, EventBlock, PartKind, Stream, Trace, Version};
@@ -109,8 +110,8 @@ fn of_what_follows_the_end_mark_a_megabyte_is_looked_at_unless_a_limit_allows_mo
         bytes.resize(bytes.len() + (8 << 20), 0);
         for (limits, due) in [
             (Limits::default(), 1 << 20),
-            (Limits { tail_bytes: 100, ..Limits::default() }, 100),
-            (Limits { tail_bytes: 4 << 20, ..Limits::default() }, 4 << 20),
+            (changed(|it: &mut Limits| it.tail_bytes = 100), 100),
+            (changed(|it: &mut Limits| it.tail_bytes = 4 << 20), 4 << 20),
         ] {
             let mut reader =
                 Reader::with_limits(Asked { whole: Whole::new(&bytes), most: 0 }, limits);
@@ -123,7 +124,7 @@ fn of_what_follows_the_end_mark_a_megabyte_is_looked_at_unless_a_limit_allows_mo
         }
         let mut reader = Reader::with_limits(
             Whole::new(&bytes),
-            Limits { tail_bytes: u64::MAX, ..Limits::default() },
+            changed(|it: &mut Limits| it.tail_bytes = u64::MAX),
         );
         count(&mut reader);
         assert_eq!(reader.damage().findings()[0].fault, Fault::TrailingBytes(8 << 20));
@@ -188,7 +189,7 @@ fn several_threads_end_at_the_end_mark_as_one_does() {
             Ok(events)
         };
         let mut events = 0;
-        let options = Options { threads, ..Options::default() };
+        let options = changed(|it: &mut Options| it.threads = threads);
         let outcome = parallel::read(
             || Whole::new(&bytes[..]),
             options,

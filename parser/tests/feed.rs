@@ -2,6 +2,7 @@
 //! keeps few bytes.
 
 use crate::snapshot;
+use nettrace_testdata::changed;
 
 use nettrace_parser::{BlockKind, Feed, Limits, Reader, Source, Whole};
 use nettrace_testdata::synth::{Damage, Version, strategy};
@@ -77,7 +78,7 @@ fn every_trace_gives_the_same_in_pieces_of_any_size() {
 #[test]
 fn a_feed_keeps_its_limits_in_either_order() {
     let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-    let limits = Limits { block_bytes: 16, ..Limits::default() };
+    let limits = changed(|it: &mut Limits| it.block_bytes = 16);
     let mut reader = Reader::with_limits(Whole::new(bytes.as_slice()), limits);
     let mut events = 0;
     let _ = reader.for_each(|_| events += 1);

@@ -4,6 +4,7 @@ use nettrace_parser::check::Findings;
 use nettrace_parser::following::Following;
 use nettrace_parser::parallel::{self, Options, Region};
 use nettrace_parser::{Buffered, Class, Limits, Outcome, PositionedFile, Reader, Source, Whole};
+use nettrace_testdata::changed;
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{
     EventType, Session, SessionEvent, SessionThread, Step, Version, tiny_v4, tiny_v6,
@@ -160,7 +161,8 @@ fn several_threads_end_where_the_second_stream_begins() {
                 region.for_each(|_| events += 1)?;
                 Ok(events)
             };
-            let options = Options { threads: 2, limits: Limits::default(), ..Options::default() };
+            let options =
+                changed(|it: &mut Options| (it.threads, it.limits) = (2, Limits::default()));
             let outcome = parallel::read(
                 || Whole::new(bytes),
                 options,
@@ -213,7 +215,7 @@ fn a_long_second_stream_has_no_note_if_the_limit_lets_all_of_it_be_seen() {
     let second = [&tiny_v4().bytes[..], &vec![0; 3 << 20]].concat();
     let file = joined(&first, &second);
     for (tail_bytes, notes) in [(1 << 20, 1), (8 << 20, 0)] {
-        let limits = Limits { tail_bytes, ..Limits::default() };
+        let limits = changed(|it: &mut Limits| it.tail_bytes = tail_bytes);
         let mut reader = Reader::with_limits(Buffered::at_rest(&file[..]), limits);
         reader.for_each(|_| {}).unwrap();
         assert_eq!(reader.damage().count(Class::Note), notes);

@@ -2,6 +2,7 @@
 
 use nettrace_parser::parallel::{self, Options, Order};
 use nettrace_parser::{Losses, Reader, Whole};
+use nettrace_testdata::changed;
 use nettrace_testdata::one_type;
 use nettrace_testdata::synth::{
     Blob, EventBlock, RemoveThreadBlock, SequencePoint, Stream, ThreadBlock, ThreadRow, Version,
@@ -40,7 +41,7 @@ fn losses(stream: &Stream) -> Losses {
     let mut reader = Reader::from_slice(&stream.bytes);
     reader.for_each(|_| {}).unwrap();
     assert!(!reader.damage().is_damaged(), "{:?}", reader.damage().findings());
-    let options = Options { threads: 3, order: Order::File, ..Options::default() };
+    let options = changed(|it: &mut Options| (it.threads, it.order) = (3, Order::File));
     let outcome = parallel::read(
         || Whole::new(&stream.bytes[..]),
         options,

@@ -3,6 +3,7 @@
 use crate::invariants::reading::digest;
 use nettrace_parser::parallel::{self, MakeParts, Options, Order, Outcome, Region};
 use nettrace_parser::{Error, Event, Source, Whole};
+use nettrace_testdata::changed;
 use nettrace_testdata::synth::{self, Damage};
 use nettrace_testdata::{cases, corpus};
 use std::ops::ControlFlow;
@@ -17,7 +18,7 @@ fn work<S: Source>(region: &mut Region<'_, S>) -> Result<Vec<u64>, Error> {
 
 fn read(bytes: &[u8], order: Order, threads: usize) -> (Vec<u64>, Outcome) {
     let mut all = Vec::new();
-    let options = Options { threads, order, ..Options::default() };
+    let options = changed(|it: &mut Options| (it.threads, it.order) = (threads, order));
     let outcome = parallel::read(
         || Whole::new(bytes),
         options,
@@ -60,7 +61,9 @@ fn read_in_parts(
     held_bytes: usize,
 ) -> (Vec<u64>, Outcome) {
     let mut all = Vec::new();
-    let options = Options { threads, order, held_bytes, ..Options::default() };
+    let options = changed(|it: &mut Options| {
+        (it.threads, it.order, it.held_bytes) = (threads, order, held_bytes)
+    });
     let outcome = parallel::read_in_parts(
         || Whole::new(bytes),
         options,
@@ -134,7 +137,7 @@ fn several_threads_read_every_trace_as_one_does() {
 #[test]
 fn several_threads_read_odd_and_malformed_streams_as_one_does() {
     for (name, bytes) in synth::malformed() {
-        let options = Options { threads: 1, ..Options::default() };
+        let options = changed(|it: &mut Options| it.threads = 1);
         let is_readable = parallel::read(
             || Whole::new(&bytes[..]),
             options,
@@ -165,7 +168,7 @@ fn a_collector_can_stop_the_reading() {
     let bytes = trace.bytes();
     for threads in [1, 2] {
         let mut portions = 0;
-        let options = Options { threads, ..Options::default() };
+        let options = changed(|it: &mut Options| it.threads = threads);
         let outcome = parallel::read(
             || Whole::new(&bytes[..]),
             options,
@@ -186,7 +189,7 @@ fn the_reading_ends_whatever_the_work_leaves_unread() {
     let bytes = trace.bytes();
     let (expected, _) = read(&bytes, Order::Time, 1);
     for threads in [1, 2] {
-        let options = Options { threads, ..Options::default() };
+        let options = changed(|it: &mut Options| it.threads = threads);
         let lazy = |region: &mut Region<'_, _>| Ok(u64::from(region.next_event()?.is_some()));
         let outcome =
             parallel::read(|| Whole::new(&bytes[..]), options, lazy, |_| ControlFlow::Continue(()))
@@ -244,7 +247,7 @@ fn what_is_made_of_a_stream_with_few_sequence_points_is_not_held_whole() {
         };
         let outcome = parallel::read(
             || Whole::new(&bytes[..]),
-            Options { threads: 2, ..Options::default() },
+            changed(|it: &mut Options| it.threads = 2),
             who,
             |made| {
                 counts.push(made);
@@ -292,7 +295,7 @@ fn two_threads_are_the_callers_and_one_more() {
     };
     let outcome = parallel::read(
         || Whole::new(&bytes[..]),
-        Options { threads: 2, ..Options::default() },
+        changed(|it: &mut Options| it.threads = 2),
         who,
         |id| {
             assert_eq!(std::thread::current().id(), caller);
@@ -345,7 +348,7 @@ fn parts_that_wait_for_their_turn_are_bounded_by_their_bytes() {
     let bytes = regions(800, 200);
     let most_held = |held_bytes| {
         let (held, mut collected) = (Held::default(), 0);
-        let options = Options { threads: 3, held_bytes, ..Options::default() };
+        let options = changed(|it: &mut Options| (it.threads, it.held_bytes) = (3, held_bytes));
         let maker = || Counting { bytes: 0, held: &held };
         let outcome = parallel::read_in_parts(
             || Whole::new(&bytes),
@@ -376,7 +379,7 @@ fn a_collector_can_stop_the_reading_between_two_parts() {
     let bytes = regions(300, 100);
     for threads in [1, 2, 3] {
         let mut events = 0;
-        let options = Options { threads, ..Options::default() };
+        let options = changed(|it: &mut Options| it.threads = threads);
         let outcome = parallel::read_in_parts(
             || Whole::new(&bytes),
             options,
@@ -404,7 +407,7 @@ fn a_panic_on_any_thread_ends_the_reading() {
             };
             parallel::read(
                 || Whole::new(&bytes[..]),
-                Options { threads: 2, ..Options::default() },
+                changed(|it: &mut Options| it.threads = 2),
                 who,
                 |()| ControlFlow::Continue(()),
             )

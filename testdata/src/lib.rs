@@ -37,6 +37,19 @@ pub use public_types::{assert_all_listed, public_types};
 pub use readings::Readings;
 use skipped::skipped;
 
+/// Returns the default with some fields changed, for structs that tests of other crates cannot write
+/// as literals.
+///
+/// ```
+/// let lines = nettrace_testdata::changed(|lines: &mut Vec<u32>| lines.push(7));
+/// assert_eq!(lines, [7]);
+/// ```
+pub fn changed<T: Default>(change: impl FnOnce(&mut T)) -> T {
+    let mut value = T::default();
+    change(&mut value);
+    value
+}
+
 /// Returns the CRC-32 (IEEE) of the bytes, which the goldens have for payloads and stacks.
 ///
 /// ```

@@ -107,7 +107,9 @@ impl Survey {
 
     /// Returns limits with which a reader needs little memory for any trace.
     pub fn limits() -> Limits {
-        Limits { table_bytes: MAX_TABLE_BYTES, ..Limits::default() }
+        let mut limits = Limits::default();
+        limits.table_bytes = MAX_TABLE_BYTES;
+        limits
     }
 
     /// Counts an event.

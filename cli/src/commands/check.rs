@@ -18,7 +18,8 @@ use std::io::Write;
 const MAX_SHOWN_PER_KIND: usize = 5;
 
 pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    let limits = Limits { tail_bytes: args.tail_limit.0, ..Limits::default() };
+    let mut limits = Limits::default();
+    limits.tail_bytes = args.tail_limit.0;
     let mut trace = context.open_with(&args.input, limits)?;
     let mut findings =
         Findings::from_reader(&mut trace.reader).map_err(|error| trace.failed(&error))?;

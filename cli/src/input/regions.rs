@@ -69,7 +69,10 @@ impl Regions {
     fn options(&self, order: Order) -> Options {
         let most = HELD_BYTES_PER_THREAD.saturating_mul(self.threads);
         let most = memory_limit().map_or(most, |limit| most.min(limit / HELD_SHARE));
-        Options { threads: self.threads, order, limits: self.limits, held_bytes: most }
+        let mut options = Options::default();
+        (options.threads, options.order) = (self.threads, order);
+        (options.limits, options.held_bytes) = (self.limits, most);
+        options
     }
 
     /// Counts all events of the file. `None` if there are too many types to count each by itself:

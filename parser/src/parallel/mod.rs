@@ -64,9 +64,10 @@ pub enum Order {
     File,
 }
 
-/// Options for reading with several threads, such as `Options { threads: 2,
-/// ..Options::default() }`.
+/// Options for reading with several threads, such as `let mut options = Options::default();
+/// options.threads = 2;`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Options {
     /// Number of threads that read events, the caller's thread included; at least one.
     /// Default: the number of processors.

@@ -19,6 +19,7 @@ pub(crate) use reading::{Told, in_pieces, of_slice};
 
 use nettrace_parser::parallel::{self, Options, Order, Region};
 use nettrace_parser::{Error, Reader, Whole};
+use nettrace_testdata::changed;
 use reading::{told_of_outcome, told_of_reader};
 use std::ops::ControlFlow;
 
@@ -91,7 +92,7 @@ pub(crate) fn assert_parallel_is_serial(bytes: &[u8]) {
                 region.for_each(|event| digests.push(reading::digest(&event)))?;
                 Ok(digests)
             };
-            let options = Options { threads, order, ..Options::default() };
+            let options = changed(|it: &mut Options| (it.threads, it.order) = (threads, order));
             let outcome = parallel::read(
                 || Whole::new(bytes),
                 options,

@@ -9,6 +9,7 @@ use nettrace_parser::parallel::{self, Options, Order};
 use nettrace_parser::{
     BlockKind, Buffered, Event, Fault, Item, Limits, Reader, Source, TimeOrdered, Whole,
 };
+use nettrace_testdata::changed;
 use nettrace_testdata::{cases, corpus, synth};
 use std::ops::ControlFlow;
 
@@ -125,7 +126,7 @@ fn assert_time_order(what: &str, bytes: &[u8], seed: usize) {
     let buffered = Reader::new(Buffered::at_rest(bytes)).time_ordered();
     assert_is(&format!("{what}, read"), bytes, &oracle, buffered, by_visit);
     let most = [1, 2, 7, 60, 400, 3000][seed % 6];
-    let limits = Limits { queue_events: most, ..Limits::default() };
+    let limits = changed(|it: &mut Limits| it.queue_events = most);
     let limited = Oracle::read(bytes, limits);
     let what = format!("{what}, at most {most}");
     let reader = || Reader::with_limits(Whole::new(bytes), limits).time_ordered();
@@ -136,7 +137,7 @@ fn assert_time_order(what: &str, bytes: &[u8], seed: usize) {
 /// Asserts that reading with two threads has the order of the oracle.
 fn assert_threads(what: &str, bytes: &[u8]) {
     let mut given = Vec::new();
-    let options = Options { threads: 2, order: Order::Time, ..Options::default() };
+    let options = changed(|it: &mut Options| (it.threads, it.order) = (2, Order::Time));
     let read = |region: &mut parallel::Region<'_, _>| {
         let mut digests = Vec::new();
         region.for_each(|event| digests.push(said(&event)))?;

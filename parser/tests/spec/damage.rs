@@ -10,6 +10,7 @@ use crate::streams::{
     point,
 };
 use nettrace_parser::{BlockKind, Buffered, Class, Fault, Limits, Reader};
+use nettrace_testdata::changed;
 use nettrace_testdata::synth::*;
 
 #[test]
@@ -384,7 +385,7 @@ fn t185_a_stream_of_a_million_empty_metadata_definitions_stays_within_the_limits
         stream.end();
         let mut reader = Reader::with_limits(
             nettrace_parser::Whole::new(&stream.bytes),
-            Limits { table_rows: rows, ..Limits::default() },
+            changed(|it: &mut Limits| it.table_rows = rows),
         );
         let mut known = vec![];
         let (_, usage) = usage(|| {
@@ -425,7 +426,7 @@ fn t186_a_stream_without_sequence_points_stays_within_the_limits() {
             );
         }
         stream.end();
-        let limits = Limits { table_bytes: LIMIT, ..Limits::default() };
+        let limits = changed(|it: &mut Limits| it.table_bytes = LIMIT);
         let mut reader =
             Reader::with_limits(nettrace_parser::Buffered::new(&stream.bytes[..]), limits);
         let mut seen = vec![];
@@ -469,13 +470,13 @@ fn t186_a_stream_without_sequence_points_stays_within_the_limits() {
         }
         stream.end();
         let outcome =
-            ordered_within(&stream.bytes, Limits { queue_events: 500, ..Limits::default() });
+            ordered_within(&stream.bytes, changed(|it: &mut Limits| it.queue_events = 500));
         assert_eq!(outcome.numbers(), (1..=20_000).collect::<Vec<_>>());
         assert_eq!(outcome.out_of_order, 0);
         assert!(outcome.findings.iter().all(|finding| finding.fault == Fault::QueueLimit));
         assert!(outcome.finding_counts[&Class::Note] >= 39, "{:?}", outcome.finding_counts);
         let (_, usage) =
-            usage_of_order(&stream.bytes, Limits { queue_events: 500, ..Limits::default() });
+            usage_of_order(&stream.bytes, changed(|it: &mut Limits| it.queue_events = 500));
         assert!(usage.peak < 1 << 20, "{usage:?}");
     }
     // The limits as they are: more events than may wait.

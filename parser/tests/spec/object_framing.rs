@@ -8,6 +8,7 @@ use crate::streams::{
     EACH, OBJECTS, START, at, begun, define, definition, event, events, on, opened, point,
 };
 use nettrace_parser::{BlockKind, Class, Fault, Limits, Reader};
+use nettrace_testdata::changed;
 use nettrace_testdata::synth::*;
 use std::collections::BTreeSet;
 
@@ -300,7 +301,7 @@ fn t023_a_block_larger_than_the_limit_is_skipped_and_noted_and_the_next_one_is_r
         stream.end();
         let large = stream.nth(PartKind::Event, stream.count(PartKind::Event) - 2);
         let content = large.content.clone();
-        let limits = Limits { block_bytes: content.len() as u32 - 1, ..Limits::default() };
+        let limits = changed(|it: &mut Limits| it.block_bytes = content.len() as u32 - 1);
         let outcome = read_within(&stream.bytes, limits);
         let fault = Fault::BlockLimit(content.len() as u64);
         assert_eq!(outcome.damage(), [(Class::BlockLost, content.start as u64, fault)]);
@@ -312,7 +313,7 @@ fn t023_a_block_larger_than_the_limit_is_skipped_and_noted_and_the_next_one_is_r
         // A block of exactly the limit is read.
         let outcome = read_within(
             &stream.bytes,
-            Limits { block_bytes: content.len() as u32, ..Limits::default() },
+            changed(|it: &mut Limits| it.block_bytes = content.len() as u32),
         );
         assert_eq!(outcome.events.len(), 201);
         assert!(outcome.is_flawless());

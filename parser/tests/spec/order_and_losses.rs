@@ -3,6 +3,7 @@
 use crate::snapshot::{Outcome, observe, ordered, ordered_within, read};
 use crate::streams::{EACH, START, V4_AND_V6, at, begun, events, on, point, sorted};
 use nettrace_parser::{Class, Fault, Limits, Reader};
+use nettrace_testdata::changed;
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::*;
 use std::collections::BTreeMap;
@@ -200,7 +201,7 @@ fn t109_the_queue_s_limit_releases_early_and_says_so() {
         // The tenth event fills the queue, so that the older half is released. Five are left, so
         // the next half is released after the first three events of the other thread.
         let outcome =
-            ordered_within(&stream.bytes, Limits { queue_events: 10, ..Limits::default() });
+            ordered_within(&stream.bytes, changed(|it: &mut Limits| it.queue_events = 10));
         let notes: Vec<_> =
             outcome.findings.iter().map(|finding| (finding.class, finding.fault)).collect();
         assert!(!notes.is_empty());
@@ -220,21 +221,20 @@ fn t109_the_queue_s_limit_releases_early_and_says_so() {
         let row = stream.nth(PartKind::Event, 0).rows[1].clone();
         let bytes = (row.end - row.start) as u64 * 9;
         let outcome =
-            ordered_within(&stream.bytes, Limits { queue_bytes: bytes, ..Limits::default() });
+            ordered_within(&stream.bytes, changed(|it: &mut Limits| it.queue_bytes = bytes));
         assert_eq!(outcome.findings[0].fault, Fault::QueueLimit);
         assert_eq!(outcome.events.len(), 18);
         assert!(outcome.out_of_order > 0);
         // A queue that is large enough says nothing.
         let outcome =
-            ordered_within(&stream.bytes, Limits { queue_events: 19, ..Limits::default() });
+            ordered_within(&stream.bytes, changed(|it: &mut Limits| it.queue_events = 19));
         assert_eq!((outcome.out_of_order, outcome.damage()), (0, vec![]));
         assert!(outcome.events.is_sorted_by_key(|event| event.ticks));
         // A queue whose events can be released anyway says nothing either.
         let mut stream = begun(version);
         events(&mut stream, (1..=100).map(|n| sorted(on(11, n, u64::from(n)))));
         stream.end();
-        let outcome =
-            ordered_within(&stream.bytes, Limits { queue_events: 4, ..Limits::default() });
+        let outcome = ordered_within(&stream.bytes, changed(|it: &mut Limits| it.queue_events = 4));
         assert_eq!(
             (outcome.events.len(), outcome.out_of_order, outcome.damage()),
             (100, 0, vec![])

@@ -6,6 +6,7 @@ use crate::limits::Limits;
 use crate::reader::Reader;
 use crate::source::Whole;
 use crate::work;
+use nettrace_testdata::changed;
 use nettrace_testdata::synth::{Blob, EventBlock, Stream, Trace, Version};
 
 const EVENTS: u64 = 3_000;
@@ -81,11 +82,11 @@ fn merging_takes_a_bounded_number_of_steps_for_each_event_whatever_the_times() {
     ];
     let limits = [
         Limits::default(),
-        Limits { queue_events: 250, ..Limits::default() },
-        Limits { queue_events: 1, ..Limits::default() },
-        Limits { queue_bytes: 50_000, ..Limits::default() },
-        Limits { queue_bytes: 1, ..Limits::default() },
-        Limits { queue_events: 2250, queue_bytes: 225_000, ..Limits::default() },
+        changed(|it: &mut Limits| it.queue_events = 250),
+        changed(|it: &mut Limits| it.queue_events = 1),
+        changed(|it: &mut Limits| it.queue_bytes = 50_000),
+        changed(|it: &mut Limits| it.queue_bytes = 1),
+        changed(|it: &mut Limits| (it.queue_events, it.queue_bytes) = (2250, 225_000)),
     ];
     for (what, time) in shapes {
         for in_block in [1, 250] {
