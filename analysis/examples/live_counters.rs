@@ -5,8 +5,7 @@
 
 use nettrace_analysis::live::{Live, LiveCounters};
 use nettrace_ipc::{Arguments, Level, Provider, Providers, Search, SessionConfig};
-use nettrace_parser::{Error, Reader};
-use std::io::{BufReader, ErrorKind};
+use nettrace_parser::Reader;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -35,12 +34,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn feed(session: nettrace_ipc::Session, live: &Mutex<Live<LiveCounters>>) {
-    let mut events =
-        Reader::new(nettrace_parser::Buffered::new(BufReader::new(session))).time_ordered();
+    let mut events = Reader::from_read(session).time_ordered();
     loop {
         match events.next_event() {
             Ok(Some(event)) => drop(live.lock().map(|mut live| live.event(&event))),
-            Err(Error::Io(error)) if error.kind() == ErrorKind::WouldBlock => events.release(),
+            Err(error) if error.is_would_block() => events.release(),
             // The process has ended, or its stream cannot be read.
             Ok(None) | Err(_) => return,
         }

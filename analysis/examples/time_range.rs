@@ -32,7 +32,10 @@ fn print_methods(trace: &Path, index: &Index, millis: [i64; 2]) -> Result<(), Bo
     for row in top.methods.iter().take(10) {
         println!("{:>10.3} ms  {}", row.self_ns as f64 / 1e6, row.name);
     }
-    println!("{} samples; {} events read; {outcome}", top.samples, outcome.statistics.events);
+    println!(
+        "{} samples; {} events read; {outcome}",
+        top.counted.samples, outcome.statistics.events
+    );
     Ok(())
 }
 
