@@ -64,7 +64,11 @@ fn who_awaits_is_the_caller_in_ten_shapes_of_async_code() {
         assert_millis(&tree, &format!("{ABOVE} > {shape}"), expected);
     }
     // A sample may lie between the event and the call.
-    assert!(tree.without_async_callers_samples <= 4, "{}", tree.without_async_callers_samples);
+    assert!(
+        tree.counted.without_async_callers_samples <= 4,
+        "{}",
+        tree.counted.without_async_callers_samples
+    );
 }
 
 #[test]
@@ -77,7 +81,7 @@ fn fewer_keywords_tell_the_callers_of_all_but_a_channel() {
         };
         assert_millis(&tree, &path, expected);
     }
-    assert!(tree.without_async_callers_samples > 100, "they are counted");
+    assert!(tree.counted.without_async_callers_samples > 100, "they are counted");
 }
 
 #[test]
@@ -104,7 +108,12 @@ fn times_and_methods_are_the_same_with_async_callers() {
         options.async_callers = async_callers;
         options.folding.is_async = true;
         let tree = tree(&bytes, options);
-        (tree.samples, tree.total_ns, tree.waiting_samples, tree.running)
+        (
+            tree.counted.samples,
+            tree.counted.total_ns,
+            tree.counted.waiting_samples,
+            tree.counted.running,
+        )
     };
     assert_eq!(of(true), of(false));
 }
@@ -137,8 +146,11 @@ mod with_shared {
             assert!(millis(&with).is_some_and(|(_, millis)| millis > 100.0), "{chain}");
             assert!(millis(&without).is_none(), "{chain}");
         }
-        let lacking = [&with, &without].map(|tree| tree.without_async_callers_samples);
+        let lacking = [&with, &without].map(|tree| tree.counted.without_async_callers_samples);
         assert!(lacking[0] * 2 < lacking[1], "{lacking:?}");
-        assert_eq!((with.samples, with.total_ns), (without.samples, without.total_ns));
+        assert_eq!(
+            (with.counted.samples, with.counted.total_ns),
+            (without.counted.samples, without.counted.total_ns)
+        );
     }
 }

@@ -137,7 +137,7 @@ mod with_go {
                 _ => sums,
             }
         });
-        assert_eq!(sums, (top.samples, top.total_ns));
+        assert_eq!(sums, (top.counted.samples, top.counted.total_ns));
 
         let tags = ran("go", &["tool", "pprof", "-tags", "-sample_index=samples", path]);
         let threads = Threads.finish(&finished.resolved());
@@ -187,11 +187,11 @@ mod with_node {
             // Each piece of the time is rounded to microseconds.
             let micros = theirs.get(*name).copied().unwrap_or(0);
             assert!(
-                micros.abs_diff(nanos / 1000) <= top.samples,
+                micros.abs_diff(nanos / 1000) <= top.counted.samples,
                 "{name}: {micros} µs and {nanos} ns"
             );
         }
-        assert_eq!(theirs.values().sum::<u64>(), top.total_ns / 1000);
+        assert_eq!(theirs.values().sum::<u64>(), top.counted.total_ns / 1000);
     }
 
     #[test]
@@ -265,9 +265,9 @@ mod with_node {
             |text: &str| text.split(' ').next().unwrap().replace(',', "").parse::<u64>().unwrap();
         assert_eq!(
             (samples(running), samples(all)),
-            (top.samples - top.waiting_samples, top.samples)
+            (top.counted.samples - top.counted.waiting_samples, top.counted.samples)
         );
-        assert!(top.waiting_samples > 0);
+        assert!(top.counted.waiting_samples > 0);
         assert!(running.contains("of what ran") && !all.contains("of what ran"), "{seen}");
         let [hidden, shown] = ["running", "all"].map(|view| seen[view][0].as_str().unwrap());
         assert!(

@@ -115,7 +115,7 @@ fn counts(
     let found = found(bytes, choice);
     let reports = (Exceptions::default(), Gc::default(), TopNOptions::default());
     let (exceptions, gc, top) = read(bytes, reports, inside(&found, is_on_all_threads));
-    (exceptions.count, gc.collections.len(), top.samples, found)
+    (exceptions.count, gc.collections.len(), top.counted.samples, found)
 }
 
 /// Makes a trace in which an order hops from one thread to another, beside work of a third. Before,

@@ -71,9 +71,9 @@ fn without_requests_all_work_is_outside_of_them() {
     let mut pass = ReportPass::with_options(report, options);
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let top = pass.finish().output;
-    assert!(top.samples > 0);
+    assert!(top.counted.samples > 0);
     let [other] = top.endpoints.as_slice() else { panic!("{:?}", top.endpoints) };
-    assert_eq!((other.endpoint.as_deref(), other.samples), (None, top.samples));
+    assert_eq!((other.endpoint.as_deref(), other.samples), (None, top.counted.samples));
     assert_eq!(other.methods, top.methods);
 }
 
@@ -306,7 +306,7 @@ mod with_shared {
         let spans = spans("net11-full");
         let top = top("net11-full", &spans, &[]);
         let sum: u64 = top.endpoints.iter().map(|row| row.samples).sum();
-        assert_eq!(sum, top.samples);
+        assert_eq!(sum, top.counted.samples);
         let (last, others) = top.endpoints.split_last().unwrap();
         assert!(last.endpoint.is_none() && others.iter().all(|row| row.endpoint.is_some()));
         let first = &top.endpoints[0];

@@ -235,7 +235,7 @@ fn time_on_a_processor_is_called_so() {
         let profile = read_trace(trace);
         let top = TopNOptions::default().finish(&profile.resolved());
         let clock = if is_cpu { SampleClock::Cpu } else { SampleClock::Wall };
-        assert_eq!(top.clock, clock);
+        assert_eq!(top.counted.clock, clock);
     }
 }
 
@@ -567,7 +567,7 @@ fn all_formats_have_the_reports_sums() {
     let cpuprofile: Json = serde_json::from_slice(&text("cpuprofile")).unwrap();
     let micros: u64 =
         cpuprofile["timeDeltas"].as_array().unwrap().iter().map(|d| d.as_u64().unwrap()).sum();
-    assert_eq!(micros, top.total_ns / 1000);
+    assert_eq!(micros, top.counted.total_ns / 1000);
     let hits = |nodes: &Json| -> u64 {
         nodes.as_array().unwrap().iter().map(|node| node["hitCount"].as_u64().unwrap()).sum()
     };
@@ -576,7 +576,7 @@ fn all_formats_have_the_reports_sums() {
     let folded = String::from_utf8(text("folded")).unwrap();
     let nanos: u64 =
         folded.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap()).sum();
-    assert_eq!(nanos, top.total_ns);
+    assert_eq!(nanos, top.counted.total_ns);
     let page = String::from_utf8(text("svg")).unwrap();
     assert!(page.contains("1,720 CPU samples"), "{}", page.lines().nth(3).unwrap_or_default());
 }

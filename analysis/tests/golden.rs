@@ -194,7 +194,7 @@ mod with_shared {
             assert_eq!(ours, leaves, "{name}");
             assert_eq!(
                 ours.values().sum::<u64>() + top.samples_without_stack,
-                top.samples,
+                top.counted.samples,
                 "{name}"
             );
         }

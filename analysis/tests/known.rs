@@ -44,8 +44,13 @@ pub(crate) fn millis(top: &TopN, name: &str) -> (f64, f64) {
 fn blocked_threads_do_not_run() {
     let trace = corpus::known("blocked/Block");
     let top = top(&trace);
-    assert!(top.total_ns < 100_000_000, "{} of {}", top.total_ns, top.waiting_ns);
-    assert!(top.waiting_ns > 28 * 2_500_000_000, "{}", top.waiting_ns);
+    assert!(
+        top.counted.total_ns < 100_000_000,
+        "{} of {}",
+        top.counted.total_ns,
+        top.counted.waiting_ns
+    );
+    assert!(top.counted.waiting_ns > 28 * 2_500_000_000, "{}", top.counted.waiting_ns);
     let hot = findings(&trace).into_iter().find(|finding| finding.about() == "hottest_method");
     assert_eq!(hot, None);
 }
@@ -53,7 +58,7 @@ fn blocked_threads_do_not_run() {
 #[test]
 fn an_idle_process_has_no_hottest_method() {
     let trace = corpus::known("processexited10");
-    assert_eq!(top(&trace).samples, 0);
+    assert_eq!(top(&trace).counted.samples, 0);
     assert!(findings(&trace).iter().all(|finding| finding.about() != "hottest_method"));
 }
 
@@ -69,9 +74,13 @@ fn native_calls_that_compute_run_and_those_that_wait_do_not() {
     close("Interop.Crypto.EvpDigestUpdate", 447.0);
     close("Program.Managed", 409.0);
     assert!(top.methods.iter().all(|row| !row.name.contains("Sys.Read") && row.addresses == 0));
-    assert!(top.running.computing > 1_200 && top.running.native_calls < 100, "{:?}", top.running);
+    assert!(
+        top.counted.running.computing > 1_200 && top.counted.running.native_calls < 100,
+        "{:?}",
+        top.counted.running
+    );
     // The program reads a pipe and sleeps.
-    assert!(top.waiting_ns > 1_300_000_000, "{}", top.waiting_ns);
+    assert!(top.counted.waiting_ns > 1_300_000_000, "{}", top.counted.waiting_ns);
 }
 
 #[test]
@@ -98,10 +107,10 @@ fn the_time_of_late_samples_goes_to_what_ran() {
 fn threads_have_more_time_than_processors_can_have_run() {
     let trace = corpus::known("parallel/parallel10");
     let top = top(&trace);
-    let limit = top.processor_limit.expect("eight threads, two processors");
+    let limit = top.counted.processor_limit.expect("eight threads, two processors");
     assert_eq!(limit.processors, 2);
     assert!((2_500_000_000..2_800_000_000).contains(&limit.most_ns), "{limit:?}");
-    assert!(top.total_ns > 9_000_000_000, "{}", top.total_ns);
+    assert!(top.counted.total_ns > 9_000_000_000, "{}", top.counted.total_ns);
 }
 
 #[test]
@@ -109,8 +118,8 @@ fn a_busy_servers_samples_are_told_apart() {
     let trace = corpus::known("webload/server10");
     let top = top(&trace);
     let near = |count: u64, expected: u64| count.abs_diff(expected) * 20 <= expected;
-    assert!(near(top.running.taking_lock, 525), "{:?}", top.running);
-    assert!(top.running.native_calls.abs_diff(1_233) < 100, "{:?}", top.running);
+    assert!(near(top.counted.running.taking_lock, 525), "{:?}", top.counted.running);
+    assert!(top.counted.running.native_calls.abs_diff(1_233) < 100, "{:?}", top.counted.running);
     assert!(top.methods.iter().all(|row| row.addresses == 0), "no row without a name");
     let hottest = &top.methods[0].name;
     assert_eq!(hottest, "SocketPal.TryCompleteSendTo → native call");
@@ -286,7 +295,7 @@ fn stacks_that_have_lost_their_callers_are_counted_and_marked() {
         let top = top_with(&trace, options);
         let marked = top.methods.iter().find(|row| row.name == cut).map(|row| row.total_samples);
         // A recursive method looks the same at each depth, so nothing can be repaired.
-        assert_eq!((top.cut_off_samples, top.repaired_samples), (expected, 0));
+        assert_eq!((top.counted.cut_off_samples, top.counted.repaired_samples), (expected, 0));
         assert_eq!(marked.unwrap_or(0), expected);
     }
 }
@@ -326,7 +335,7 @@ fn code_compiled_ahead_of_time_is_its_module_and_an_offset_until_symbols_name_it
     let reported = pass.finish();
     assert!(reported.output.nodes.iter().all(|node| node.name.starts_with("Aot+0x")));
     assert_eq!(reported.coverage.advice(true).unwrap().remedy, Some(NamesRemedy::Symbols));
-    assert_eq!(reported.output.processor_limit, None);
+    assert_eq!(reported.output.counted.processor_limit, None);
 }
 
 #[test]
@@ -484,8 +493,8 @@ mod with_shared {
         let (_, later) = millis(&top, "Program.Later");
         assert!((200.0..220.0).contains(&later), "{later}");
         // Waits in managed code are recognised by names.
-        assert!(top.waiting_ns > 18_000_000_000, "{}", top.waiting_ns);
-        assert!(top.running.managed > 1_000, "{:?}", top.running);
+        assert!(top.counted.waiting_ns > 18_000_000_000, "{}", top.counted.waiting_ns);
+        assert!(top.counted.running.managed > 1_000, "{:?}", top.counted.running);
     }
 
     #[test]

@@ -69,9 +69,9 @@ fn assert_counts_as_files(trace: &TraceFile) -> TopSnapshot {
     let _ = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
     let (top, threads) = pass.finish().output;
     let live = replayed(trace);
-    assert_eq!(live.header.is_untold, top.running.untold > 0, "{}", trace.name());
+    assert_eq!(live.header.is_untold, top.counted.running.untold > 0, "{}", trace.name());
     assert_eq!(live.header.is_untold, threads.untold > 0, "{}", trace.name());
-    let is_hot = |samples: u64| samples.saturating_mul(50) >= top.samples;
+    let is_hot = |samples: u64| samples.saturating_mul(50) >= top.counted.samples;
     let hot = top.methods.iter().filter(|row| is_hot(row.self_samples) && row.addresses == 0);
     assert!(hot.clone().count() > 0, "{}", trace.name());
     for row in hot {

@@ -26,7 +26,7 @@ fn top(bytes: &[u8], states: &[ThreadState]) -> TopN {
 fn states(steps: Vec<Step>) -> [u64; 3] {
     let bytes = session(steps).record().stream.bytes;
     [ThreadState::Managed, ThreadState::Native, ThreadState::Waiting]
-        .map(|state| top(&bytes, &[state]).samples)
+        .map(|state| top(&bytes, &[state]).counted.samples)
 }
 
 fn lock(thread: usize, stack: &[u64]) -> Step {

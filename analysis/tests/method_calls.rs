@@ -27,7 +27,10 @@ fn callers_add_up_to_a_methods_time_and_so_do_its_own_time_and_callees() {
         let top: TopN = report(options, &bytes);
         for row in top.methods.iter().filter(|row| row.addresses == 0) {
             let calls = calls(&row.name, &bytes);
-            assert_eq!((calls.samples, calls.total_ns), (top.samples, top.total_ns));
+            assert_eq!(
+                (calls.counted.samples, calls.counted.total_ns),
+                (top.counted.samples, top.counted.total_ns)
+            );
             let sum = |of: &nettrace_analysis::report::Neighbours| {
                 of.rows.iter().map(|row| row.time_ns).sum::<u64>() + of.left_out_ns + of.none_ns
             };
@@ -59,7 +62,7 @@ fn frames_that_match_are_one_method_whatever_calls_which_of_them() {
     assert!(callees.iter().all(|row| !row.name.contains("Workload.Program.")), "{callees:?}");
     let nothing = self::calls("no such method", &bytes);
     assert_eq!((nothing.method_samples, nothing.methods.len()), (0, 0));
-    assert_eq!(nothing.samples, calls.samples);
+    assert_eq!(nothing.counted.samples, calls.counted.samples);
 }
 
 #[test]

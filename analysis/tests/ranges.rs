@@ -47,7 +47,7 @@ fn methods_of_ranges_of_real_traces_are_those_of_a_whole_read() {
             let (whole, all) = top(&bytes, None, from, from + 200 * MILLIS);
             let (part, some) = top(&bytes, Some(&index), from, from + 200 * MILLIS);
             assert_eq!(part, whole, "{} from {from}", trace.name());
-            samples += part.samples;
+            samples += part.counted.samples;
             saved += all.statistics.events - some.statistics.events;
         }
     }

@@ -20,7 +20,12 @@ fn hottest(name: &str) -> String {
 #[test]
 fn on_a_runtime_that_does_not_tell_what_is_no_wait_and_no_native_call_ran() {
     let top = top_with(&corpus::known("net9/sort"), with_recording());
-    assert_eq!((top.running.untold, top.running.managed), (379, 378), "{:?}", top.running);
+    assert_eq!(
+        (top.counted.running.untold, top.counted.running.managed),
+        (379, 378),
+        "{:?}",
+        top.counted.running
+    );
     let calls = top.methods.iter().filter(|row| row.name.contains("native call"));
     assert_eq!(calls.map(|row| row.self_samples).sum::<u64>(), 1);
     let hottest = hottest("net9/sort");
@@ -31,10 +36,10 @@ fn on_a_runtime_that_does_not_tell_what_is_no_wait_and_no_native_call_ran() {
 #[test]
 fn runtimes_that_tell_are_believed_however_few_samples_are_managed() {
     for name in ["blocked/Block", "habits/regex", "waits/flush", "deadlock/Dead-two"] {
-        assert_eq!(top(&corpus::known(name)).running.untold, 0, "{name}");
+        assert_eq!(top(&corpus::known(name)).counted.running.untold, 0, "{name}");
     }
     let net8 = corpus::trace("net8-linux-x64/all.nettrace");
-    assert_eq!(top(&net8).running.untold, 0);
+    assert_eq!(top(&net8).counted.running.untold, 0);
 }
 
 #[test]
@@ -49,7 +54,7 @@ fn without_a_version_the_samples_show_that_a_sampler_does_not_tell() {
         steps.extend((0..30).map(|_| external(&[0x2010, 0x1010])));
         steps.extend((0..managed).map(|_| sample(0, 10, &[0x1010])));
         let finished = read(&session(steps), full_names());
-        TopNOptions::default().finish(&finished.resolved()).running
+        TopNOptions::default().finish(&finished.resolved()).counted.running
     };
     let [untold, told] = [2, 3].map(running);
     assert_eq!((untold.untold, untold.managed, untold.native_calls), (32, 32, 0));
@@ -103,11 +108,11 @@ mod with_shared {
     fn the_same_program_says_the_same_on_net9_and_net10() {
         let [net9, net10] =
             ["net9-external", "net10-same-program"].map(|name| top(&corpus::known(name)));
-        assert_eq!((net9.running.untold, net10.running.untold), (1_790, 0));
+        assert_eq!((net9.counted.running.untold, net10.counted.running.untold), (1_790, 0));
         for (method, share) in [("P.Primes", 58.8), ("P.Words", 39.1)] {
             for top in [&net9, &net10] {
                 let (_, total) = millis(top, method);
-                let percent = total * 1e8 / top.total_ns as f64;
+                let percent = total * 1e8 / top.counted.total_ns as f64;
                 assert!((percent - share).abs() < 1.0, "{method}: {percent}");
             }
         }
@@ -135,14 +140,14 @@ mod with_shared {
     fn a_sample_that_a_poll_caught_counts_for_the_nearest_own_method() {
         let top = top(&corpus::known("gc-poll"));
         assert_eq!(
-            (top.running.at_gc_poll, top.running.managed),
+            (top.counted.running.at_gc_poll, top.counted.running.managed),
             (1_424, 921),
             "{:?}",
-            top.running
+            top.counted.running
         );
         let share = |method| {
             let (own, total) = millis(&top, method);
-            [own, total].map(|ms| ms * 1e8 / top.total_ns as f64)
+            [own, total].map(|ms| ms * 1e8 / top.counted.total_ns as f64)
         };
         let [_, round] = share("P.Round");
         let [_, clock] = share("Stopwatch.get_ElapsedMilliseconds");

@@ -91,8 +91,13 @@ fn recursion_counts_once_in_totals() {
         .collect();
     assert_eq!(rows, [("N.T.Fib", 2, 2, 20, 20), ("N.T.Main", 1, 2, 10, 20)]);
     assert_eq!(
-        (top.samples, top.samples_without_stack, top.period_ns, top.total_ns),
-        (4, 1, 10, 40)
+        (
+            top.counted.samples,
+            top.samples_without_stack,
+            top.counted.period_ns,
+            top.counted.total_ns
+        ),
+        (4, 1, Some(10), 40)
     );
     assert_eq!(top.methods[0].self_percent, 50.0);
     let tree = TreeOptions::default().finish(&finished.resolved());
@@ -223,7 +228,7 @@ fn guessed_names_are_marked_and_counted_in_every_report() {
         ("N.T.Work", false, 1),
         ("~N.T.Main+0x10..0x20", true, 0),
     ];
-    assert_eq!((rows, top.guessed_frames), (expected.to_vec(), 4));
+    assert_eq!((rows, top.counted.guessed_frames), (expected.to_vec(), 4));
 
     let tree = TreeOptions::default().finish(&resolved);
     let nodes: Vec<_> = tree.nodes.iter().map(|node| (&*node.name, node.is_guessed)).collect();
@@ -234,7 +239,7 @@ fn guessed_names_are_marked_and_counted_in_every_report() {
         ("~N.T.Main+0x20", true),
         ("~N.T.Work+0x80", true),
     ];
-    assert_eq!((nodes, tree.guessed_frames), (expected.to_vec(), 4));
+    assert_eq!((nodes, tree.counted.guessed_frames), (expected.to_vec(), 4));
 
     let threads = Threads.finish(&resolved);
     let row = &threads.threads[0];
@@ -443,7 +448,7 @@ fn filters_choose_by_thread_time_frame_and_state() {
         let mut options = full_names();
         change(&mut options);
         let finished = read(&session, options);
-        TopNOptions::default().finish(&finished.resolved()).samples
+        TopNOptions::default().finish(&finished.resolved()).counted.samples
     };
     let regex = |text: &str| Some(text.parse().unwrap());
     assert_eq!(samples(&|_| ()), 3);
@@ -540,7 +545,7 @@ process 2, thread 200;libb.so+0x510;vmlinux!schedule 5
     options.filter.processes = vec![2];
     let finished = read(&universal(), options);
     let top = TopNOptions::default().finish(&finished.resolved());
-    assert_eq!((top.samples, top.period_ns), (2, 5));
+    assert_eq!((top.counted.samples, top.counted.period_ns), (2, Some(5)));
     let modules = Modules::default().finish(&finished.resolved());
     let names: Vec<_> = modules.modules.iter().map(|row| (row.process_id, &*row.name)).collect();
     assert_eq!(names, [(Some(1), "liba.so"), (Some(1), "vmlinux"), (Some(2), "libb.so")]);

@@ -95,11 +95,11 @@ fn a_native_call_that_ran_half_of_its_time_counts_half_of_it() {
     let top = top(&session, options(&clock));
     // Samples lie between 10 and 1010 ms.
     assert_eq!(rows(&top)[0], ("app!Shop.Prices.Call", 510), "{top:?}");
-    let time: ProcessorTime = top.processor_time.unwrap();
+    let time: ProcessorTime = top.counted.processor_time.unwrap();
     assert_eq!(time.process_ns, Some(550 * MS));
     assert_eq!(time.measured_ns + time.estimated_ns, 550 * MS);
-    assert_eq!(top.total_ns, 550 * MS);
-    assert_eq!(top.running.native_calls, 0);
+    assert_eq!(top.counted.total_ns, 550 * MS);
+    assert_eq!(top.counted.running.native_calls, 0);
 }
 
 #[test]
@@ -110,8 +110,8 @@ fn a_thread_that_ran_all_the_time_ran_wherever_it_was() {
     let top = top(&session, options(&clock));
     let expected = [("app!Shop.Prices.Call → native call", 498), ("app!Shop.Prices.Compute", 498)];
     assert_eq!(rows(&top)[..2], expected, "{top:?}");
-    assert_eq!(top.processor_time.unwrap().estimated_ns, 0);
-    assert_eq!(top.total_ns, 1006 * MS);
+    assert_eq!(top.counted.processor_time.unwrap().estimated_ns, 0);
+    assert_eq!(top.counted.total_ns, 1006 * MS);
 }
 
 /// Returns a session whose thread runs 10 of 50 ms, is ready for 15, and waits for the rest.
@@ -130,9 +130,9 @@ fn managed_code_that_did_not_run_was_ready() {
     let (session, clock) = often_ready();
     let top = top(&session, options(&clock));
     assert_eq!(rows(&top), [("app!Shop.Prices.Compute", 200)], "{top:?}");
-    let time = top.processor_time.unwrap();
+    let time = top.counted.processor_time.unwrap();
     assert_eq!((time.ready_ns, time.estimated_ns), (300 * MS, 200 * MS));
-    assert_eq!((top.waiting_ns + MS / 2) / MS, 500);
+    assert_eq!((top.counted.waiting_ns + MS / 2) / MS, 500);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn going_to_sleep_and_waking_runs() {
     }
     let top = top(&session, options(&clock));
     assert!(rows(&top)[0].0.ends_with("Thread.Sleep → going to sleep and waking"), "{top:?}");
-    assert_eq!(top.total_ns, 400 * MS);
+    assert_eq!(top.counted.total_ns, 400 * MS);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn processor_time_without_samples_has_rows_and_that_of_the_recording_is_outside_
         clock.time(99, 9, 1, 0).total(9, 12);
         clock.time(30, 900, 200, 0).time(31, 900, 30, 0).time(99, 900, 40, 0).total(900, 400);
         let (top, tree) = top_and_tree(&session, options(&clock));
-        let time = top.processor_time.unwrap();
+        let time = top.counted.processor_time.unwrap();
         assert_eq!((time.process_ns, time.recording_ns), (Some(400 * MS), 70 * MS), "{top:?}");
         let expected = [
             ("(threads without samples)", 200),
@@ -178,9 +178,9 @@ fn processor_time_without_samples_has_rows_and_that_of_the_recording_is_outside_
             ("(before a thread's first sample)", 8),
         ];
         assert_eq!(rows(&top), expected);
-        assert_eq!(top.total_ns + time.recording_ns, 400 * MS);
+        assert_eq!(top.counted.total_ns + time.recording_ns, 400 * MS);
         assert_eq!(top.methods[2].self_percent, 70.0 / 330.0 * 100.0);
-        assert_eq!(tree.total_ns, top.total_ns);
+        assert_eq!(tree.counted.total_ns, top.counted.total_ns);
         let roots: Vec<(&str, u64)> =
             tree.nodes.iter().map(|node| (&*node.name, node.self_ns / MS)).collect();
         assert_eq!(roots, expected);
@@ -222,13 +222,13 @@ fn work_of_the_recording_on_threads_of_the_program_is_outside_of_the_whole_too()
         pass.finish().output
     };
     let (top, tree) = run(true);
-    let time = top.processor_time.unwrap();
+    let time = top.counted.processor_time.unwrap();
     assert_eq!(rows(&top), [("app!Shop.Prices.Compute", 900), ("(recording)", 150)], "{top:?}");
-    assert_eq!((top.total_ns + MS / 2) / MS, 900);
-    assert_eq!(top.total_ns + time.recording_ns, 1050 * MS);
-    assert_eq!(time.measured_ns + time.estimated_ns, top.total_ns);
+    assert_eq!((top.counted.total_ns + MS / 2) / MS, 900);
+    assert_eq!(top.counted.total_ns + time.recording_ns, 1050 * MS);
+    assert_eq!(time.measured_ns + time.estimated_ns, top.counted.total_ns);
     assert_eq!(top.methods[0].total_percent, 100.0);
-    assert_eq!(top.threads.iter().map(|thread| thread.total_ns).sum::<u64>(), top.total_ns);
+    assert_eq!(top.threads.iter().map(|thread| thread.total_ns).sum::<u64>(), top.counted.total_ns);
     let roots: Vec<(&str, u32)> = tree.nodes.iter().map(|node| (&*node.name, node.depth)).collect();
     assert_eq!(roots, [("app!Shop.Prices.Compute", 0), ("(recording)", 0)]);
     // Without readings, the work is a part of the samples of its callers.
@@ -333,7 +333,7 @@ fn a_thread_that_gets_the_id_of_an_earlier_one_starts_anew() {
     assert_eq!(times.threads.len(), 2);
     assert_eq!(times.threads[1].readings.len(), 2, "the last round has the same numbers");
     let top = top(&session, options(&clock));
-    assert_eq!(top.total_ns, 550 * MS, "{top:?}");
+    assert_eq!(top.counted.total_ns, 550 * MS, "{top:?}");
 }
 
 #[test]
@@ -343,7 +343,7 @@ fn what_a_process_ran_before_it_was_attached_to_is_not_of_the_session() {
     let mut clock = Readings::new(&session);
     clock.born_before(11, "shop", 500).time(11, 10, 100, 0).total(10, 100);
     clock.time(11, 1010, 500, 0).total(1010, 500);
-    let total_ns = |clock: &Readings| top(&session, options(clock)).total_ns;
+    let total_ns = |clock: &Readings| top(&session, options(clock)).counted.total_ns;
     assert_eq!(total_ns(&clock), 500 * MS);
     assert_eq!(total_ns(clock.attached(1011)), 400 * MS);
     // So it is if the process, but not the thread, is older than a second.
@@ -362,7 +362,7 @@ fn numbers_of_any_size_do_no_harm() {
     clock.born(11, "shop", 0).time(11, 9, huge, huge).time(11, 200, 3, huge).total(200, huge);
     clock.time(12, 300, huge, 0).time(12, 400, huge, huge).total(400, 1);
     let top = top(&session, options(&clock));
-    assert!(top.samples > 0);
+    assert!(top.counted.samples > 0);
 }
 
 #[test]
@@ -411,9 +411,9 @@ fn mixed() -> (Session, Readings, u64) {
         clock.time(11, 10 + round * 150, ran, ready).total(10 + round * 150, ran);
     }
     let top = top(&session, options(&clock));
-    let time = top.processor_time.unwrap();
+    let time = top.counted.processor_time.unwrap();
     assert!(time.ready_ns > 0 && time.estimated_ns > 0 && time.unsampled_ns == 0, "{time:?}");
-    (session, clock, top.total_ns / 1000)
+    (session, clock, top.counted.total_ns / 1000)
 }
 
 fn numbers(list: &serde_json::Value) -> Vec<u64> {

@@ -44,8 +44,8 @@ pub(crate) fn unit(series: &CounterSeries) -> String {
         return unit_per_second(series);
     }
     match series.interval_seconds {
-        seconds if seconds <= 0.0 || seconds == 1.0 => format!("{}/s", printable(&series.unit)),
-        seconds => format!("{}/{seconds}s", printable(&series.unit)),
+        Some(seconds) if seconds != 1.0 => format!("{}/{seconds}s", printable(&series.unit)),
+        _ => format!("{}/s", printable(&series.unit)),
     }
 }
 
@@ -102,10 +102,7 @@ impl ShownUnit {
         if per_second(series).is_empty() {
             return own;
         }
-        let seconds = match series.interval_seconds {
-            seconds if seconds > 0.0 => seconds,
-            _ => 1.0,
-        };
+        let seconds = series.interval_seconds.unwrap_or(1.0);
         match &*series.unit {
             "s" => ShownUnit {
                 factor: 100.0 / seconds,

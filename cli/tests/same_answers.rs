@@ -160,7 +160,11 @@ fn a_finished_analysis_computes_a_report_as_a_pass_does() {
             top.methods.iter().map(|row| (row.name.clone(), row.self_ns)).collect()
         };
         let ours = finished.report(TopNOptions::default());
-        assert_eq!((&ours.state, shares(&ours)), (&top.state, shares(&top)), "{path}");
+        assert_eq!(
+            (&ours.counted.state, shares(&ours)),
+            (&top.counted.state, shares(&top)),
+            "{path}"
+        );
         let nodes = finished.report(TreeOptions::default()).nodes.len();
         assert_eq!(nodes, tree.nodes.len(), "{path}");
     }

@@ -51,13 +51,13 @@ fn samples_with_what_they_ran_and_other_rows_add_up_to_the_processor_time() {
     let _outcome = analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
     let finished = analysis.finish().unwrap();
     let top = finished.report(TopNOptions::default());
-    let time = top.processor_time.unwrap();
+    let time = top.counted.processor_time.unwrap();
 
     let mut options = of_tables(&[&SAMPLES]);
     options.thread_times = Some(times.into());
     let rows = rows_of(&files_with(&bytes, &options, spill()), "samples");
     let ran = sum(&rows, "ran_ns");
-    assert_eq!(ran + time.unsampled_ns, top.total_ns);
+    assert_eq!(ran + time.unsampled_ns, top.counted.total_ns);
     assert_eq!(Some(ran + time.unsampled_ns + time.recording_ns), time.process_ns);
     for row in &rows {
         let ran_ns = whole(row, "ran_ns").unwrap();

@@ -530,7 +530,7 @@ impl KeptSeries {
     }
 
     fn is_stopped(&self, now_ns: i64) -> bool {
-        is_stopped(self.last_ns, self.series.interval_seconds, now_ns)
+        is_stopped(self.last_ns, self.series.interval_seconds.unwrap_or(0.0), now_ns)
     }
 }
 

@@ -1,15 +1,14 @@
 //! What calls a method, and what it calls.
 
 use super::contract::{Recording, Report, ReportInput, SCHEMA, SampleReport};
-use super::running::{ProcessorLimit, ProcessorTime, RunningSamples, SampleSums};
+use super::running::{CountedSamples, SampleSums};
 use super::topn::{GroupBy, MethodRow};
 use super::topn::{Groups, Table, TopNOptions};
 use super::tree::TreeOptions;
 use crate::document::percent;
 use crate::hash::{HashMap, HashSet};
 use crate::model::{
-    CountedStates, FrameHandle, Kind, Pattern, Resolved, SampleClock, ServedEndpoint, SourceLine,
-    ThreadState, Totals,
+    FrameHandle, Kind, Pattern, Resolved, ServedEndpoint, SourceLine, ThreadState, Totals,
 };
 
 /// Default of [`MethodCallsOptions::count`], with which both lists fit on one screen.
@@ -62,46 +61,9 @@ impl SampleReport for MethodCallsOptions {}
 pub struct MethodCalls {
     /// Version of this document: [`SCHEMA`](super::SCHEMA).
     pub schema: u32,
-    /// Number of CPU samples that pass the filter.
-    pub samples: u64,
-    /// Time of the samples, in nanoseconds.
-    pub total_ns: u64,
-    /// Median time between consecutive samples of a thread, in nanoseconds; 0 without samples.
-    pub period_ns: u64,
-    /// States of threads whose samples are counted.
-    pub state: CountedStates,
-    /// Number of counted samples, by how certain it is that their thread ran.
-    pub running: RunningSamples,
-    /// Number of counted samples whose stack lacks its outermost frames, because the runtime keeps
-    /// 100 frames.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
-    pub cut_off_samples: u64,
-    /// Number of counted samples whose stack lacked its outermost frames and got them from an
-    /// earlier stack of the thread.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
-    pub repaired_samples: u64,
-    /// Number of counted samples of async code whose callers are not in the trace. It is 0 unless
-    /// [`AnalysisOptions::async_callers`](crate::AnalysisOptions::async_callers).
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
-    pub without_async_callers_samples: u64,
-    /// Upper limit of the time that the processors can have run; `None` if the samples' time is
-    /// below it.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub processor_limit: Option<ProcessorLimit>,
-    /// Processor time by the readings of the process; `None` without readings.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub processor_time: Option<ProcessorTime>,
-    /// Number of samples of waiting threads that the rest of the filter accepts, whether or not
-    /// they are counted.
-    pub waiting_samples: u64,
-    /// Time of the waiting samples, in nanoseconds.
-    pub waiting_ns: u64,
-    /// Clock that measured the times: elapsed or CPU time.
-    pub clock: SampleClock,
-    /// Number of frames in the trace's distinct stacks whose name is a guess
-    /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
-    pub guessed_frames: u64,
+    /// Numbers and times of the samples that count. JSON has them beside the other members.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub counted: CountedSamples,
     /// Number of samples with the method anywhere on the stack.
     pub method_samples: u64,
     /// Time in the method and in what it calls, in nanoseconds.
@@ -216,20 +178,7 @@ impl MethodCalls {
         methods.truncate(options.count);
         MethodCalls {
             schema: SCHEMA,
-            samples: all.samples,
-            total_ns: all.weight,
-            period_ns: resolved.model().period_nanos().unwrap_or(0),
-            state: resolved.counted_states(),
-            running: sums.running,
-            cut_off_samples: sums.cut_off,
-            repaired_samples: sums.repaired,
-            without_async_callers_samples: sums.without_async_callers,
-            processor_limit: sums.processor_limit(resolved.model()),
-            processor_time: sums.processor_time(profile),
-            waiting_samples: sums.waiting.samples,
-            waiting_ns: sums.waiting.weight,
-            clock: resolved.clock(profile),
-            guessed_frames: resolved.coverage().guessed,
+            counted: sums.counted(all.samples, all.weight, resolved, profile),
             method_samples: method.samples,
             method_ns: method.weight,
             method_percent: percent(method.weight, all.weight),

@@ -138,7 +138,7 @@ pub use rate::Rate;
 pub use request_spans::RequestSpans;
 pub use requests::{HttpPhase, HttpPhases};
 pub(crate) use running::notable_spinning;
-pub use running::{ProcessorLimit, ProcessorTime, RunningSamples};
+pub use running::{CountedSamples, ProcessorLimit, ProcessorTime, RunningSamples};
 pub use series::SeriesPoint;
 pub use set::Reports;
 pub use sql::{Sql, SqlPlace, SqlReport, SqlRequests, SqlSource, SqlStatement};

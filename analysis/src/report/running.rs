@@ -1,7 +1,9 @@
 //! How certain it is that the threads of samples ran.
 
 use crate::document::percent;
-use crate::model::{FrameHandle, Model, Profile, ProfileKey, Resolved, Running, Totals};
+use crate::model::{
+    CountedStates, FrameHandle, Model, Profile, ProfileKey, Resolved, Running, SampleClock, Totals,
+};
 
 /// Minimum time that idle pool workers spin, in percent of this and the running time together, for
 /// a document to state the time.
@@ -88,6 +90,54 @@ pub struct ProcessorTime {
     pub ready_ns: u64,
 }
 
+/// What a report of CPU samples says of the samples that it counts.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct CountedSamples {
+    /// Number of CPU samples that pass the filter.
+    pub samples: u64,
+    /// Time of the samples, in nanoseconds, to which percentages are relative. With readings, the
+    /// row `(recording)` is no part of it.
+    pub total_ns: u64,
+    /// Median time between consecutive samples of a thread, in nanoseconds; `None` without samples.
+    pub period_ns: Option<u64>,
+    /// States of threads whose samples are counted.
+    pub state: CountedStates,
+    /// Number of counted samples, by how certain it is that their thread ran.
+    pub running: RunningSamples,
+    /// Number of counted samples whose stack lacks its outermost frames, because the runtime keeps
+    /// 100 frames.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub cut_off_samples: u64,
+    /// Number of counted samples whose stack lacked its outermost frames and got them from an
+    /// earlier stack of the thread.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub repaired_samples: u64,
+    /// Number of counted samples of async code whose callers are not in the trace. It is 0 unless
+    /// [`AnalysisOptions::async_callers`](crate::AnalysisOptions::async_callers).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub without_async_callers_samples: u64,
+    /// Upper limit of the time that the processors can have run; `None` if the samples' time is
+    /// below it.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub processor_limit: Option<ProcessorLimit>,
+    /// Processor time by the readings of the process; `None` without readings.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub processor_time: Option<ProcessorTime>,
+    /// Number of samples of waiting threads that the rest of the filter accepts, whether or not
+    /// they are counted.
+    pub waiting_samples: u64,
+    /// Time of the waiting samples, in nanoseconds.
+    pub waiting_ns: u64,
+    /// Clock that measured the times: elapsed or CPU time.
+    pub clock: SampleClock,
+    /// Number of frames in the trace's distinct stacks whose name is a guess
+    /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub guessed_frames: u64,
+}
+
 /// Sums of a trace's CPU samples, which reports of samples show above their rows.
 #[derive(Debug, Default)]
 pub(super) struct SampleSums {
@@ -169,7 +219,7 @@ impl SampleSums {
     }
 
     /// Returns how the readings of the process divide the report's time; `None` without readings.
-    pub(super) fn processor_time(&self, profile: &Profile) -> Option<ProcessorTime> {
+    fn processor_time(&self, profile: &Profile) -> Option<ProcessorTime> {
         let sums = profile.processor()?;
         let threads = sums.threads.values().filter(|thread| !thread.is_recording);
         Some(ProcessorTime {
@@ -182,7 +232,31 @@ impl SampleSums {
         })
     }
 
-    pub(super) fn processor_limit(&self, model: &Model) -> Option<ProcessorLimit> {
-        ProcessorLimit::below(self.running_ns, model)
+    /// Returns what a report says of the samples. `samples`, `total_ns`: their number and time
+    /// without the rows that are no part of it.
+    pub(super) fn counted(
+        &self,
+        samples: u64,
+        total_ns: u64,
+        resolved: &Resolved<'_>,
+        profile: &Profile,
+    ) -> CountedSamples {
+        let model = resolved.model();
+        CountedSamples {
+            samples,
+            total_ns,
+            period_ns: model.period_nanos(),
+            state: resolved.counted_states(),
+            running: self.running,
+            cut_off_samples: self.cut_off,
+            repaired_samples: self.repaired,
+            without_async_callers_samples: self.without_async_callers,
+            processor_limit: ProcessorLimit::below(self.running_ns, model),
+            processor_time: self.processor_time(profile),
+            waiting_samples: self.waiting.samples,
+            waiting_ns: self.waiting.weight,
+            clock: resolved.clock(profile),
+            guessed_frames: resolved.coverage().guessed,
+        }
     }
 }

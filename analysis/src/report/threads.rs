@@ -40,8 +40,8 @@ pub struct ThreadsReport {
     pub schema: u32,
     /// Number of CPU samples that pass the filter.
     pub samples: u64,
-    /// Median time between consecutive samples of a thread, in nanoseconds; 0 without samples.
-    pub period_ns: u64,
+    /// Median time between consecutive samples of a thread, in nanoseconds; `None` without samples.
+    pub period_ns: Option<u64>,
     /// Clock that measured the times: elapsed or CPU time.
     pub clock: SampleClock,
     /// Number of frames in the trace's distinct stacks whose name is a guess
@@ -219,7 +219,7 @@ impl ThreadsReport {
         ThreadsReport {
             schema: SCHEMA,
             samples: all.samples,
-            period_ns: model.period_nanos().unwrap_or(0),
+            period_ns: model.period_nanos(),
             clock: profile.clock(),
             guessed_frames: resolved.coverage().guessed,
             untold,

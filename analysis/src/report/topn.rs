@@ -1,14 +1,13 @@
 //! Methods with the most time.
 
 use super::contract::{DEFAULT_ROWS, Recording, Report, ReportInput, SCHEMA, SampleReport};
-use super::running::{ProcessorLimit, ProcessorTime, RunningSamples, SampleSums};
+use super::running::{CountedSamples, SampleSums};
 use super::stuck::{StuckThread, StuckThreads};
 use crate::document::percent;
 use crate::hash::{HashMap, HashSet};
 use crate::model::{
-    Cells, CountedStates, Frame, FrameHandle, FrameKind, Kind, Profile, ProfileKey, Resolved,
-    SampleClock, ServedEndpoint, SourceLine, ThreadHandle, ThreadState, Totals, UNKNOWN_ENDPOINT,
-    When,
+    Cells, Frame, FrameHandle, FrameKind, Kind, Profile, ProfileKey, Resolved, ServedEndpoint,
+    SourceLine, ThreadHandle, ThreadState, Totals, UNKNOWN_ENDPOINT, When,
 };
 use crate::numbering::Numbering;
 use crate::sorted::SortFew;
@@ -94,45 +93,13 @@ impl SampleReport for TopNOptions {}
 pub struct TopN {
     /// Version of this document: [`SCHEMA`](super::SCHEMA).
     pub schema: u32,
-    /// Number of CPU samples that pass the filter.
-    pub samples: u64,
-    /// Time of the samples, in nanoseconds, to which percentages are relative. With readings, the
-    /// row `(recording)` is no part of it.
-    pub total_ns: u64,
-    /// Median time between consecutive samples of a thread, in nanoseconds; 0 without samples.
-    pub period_ns: u64,
-    /// States of threads whose samples are counted.
-    pub state: CountedStates,
-    /// Number of counted samples, by how certain it is that their thread ran.
-    pub running: RunningSamples,
-    /// Number of counted samples whose stack lacks its outermost frames, because the runtime keeps
-    /// 100 frames.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
-    pub cut_off_samples: u64,
-    /// Number of counted samples whose stack lacked its outermost frames and got them from an
-    /// earlier stack of the thread.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
-    pub repaired_samples: u64,
-    /// Number of counted samples of async code whose callers are not in the trace. It is 0 unless
-    /// [`AnalysisOptions::async_callers`](crate::AnalysisOptions::async_callers).
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
-    pub without_async_callers_samples: u64,
+    /// Numbers and times of the samples that count. JSON has them beside the other members.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub counted: CountedSamples,
     /// Threads that were in one native call in all of their samples, at most 20. Such a call may
     /// have run or blocked.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub always_in: Vec<StuckThread>,
-    /// Upper limit of the time that the processors can have run; `None` if the samples' time is
-    /// below it.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub processor_limit: Option<ProcessorLimit>,
-    /// Processor time by the readings of the process; `None` without readings.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub processor_time: Option<ProcessorTime>,
-    /// Number of samples of waiting threads that the rest of the filter accepts, whether or not
-    /// they are counted.
-    pub waiting_samples: u64,
-    /// Time of the waiting samples, in nanoseconds.
-    pub waiting_ns: u64,
     /// Part of `waiting_ns` in which idle workers of the thread pool spun before they slept, which
     /// takes processor time; `None` if it is less than a tenth of this and the running time.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -141,14 +108,8 @@ pub struct TopN {
     /// start. `None` if the analysis does not keep the distribution over time.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub when_extent_ns: Option<(i64, i64)>,
-    /// Clock that measured the times: elapsed or CPU time.
-    pub clock: SampleClock,
     /// Number of samples without frames. They count in `samples`, but in no row.
     pub samples_without_stack: u64,
-    /// Number of frames in the trace's distinct stacks whose name is a guess
-    /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
-    pub guessed_frames: u64,
     /// Rows, heaviest first.
     pub methods: Vec<MethodRow>,
     /// Rows of each thread, thread with the most time first; empty unless
@@ -358,27 +319,13 @@ impl TopN {
             true => by_endpoint(&groups, resolved, profile, all.total_ns, options),
             false => Vec::new(),
         };
-        let model = resolved.model();
         TopN {
             schema: SCHEMA,
-            samples: all.samples,
-            total_ns: all.total_ns,
-            period_ns: model.period_nanos().unwrap_or(0),
-            state: resolved.counted_states(),
-            running: sums.running,
-            cut_off_samples: sums.cut_off,
-            repaired_samples: sums.repaired,
-            without_async_callers_samples: sums.without_async_callers,
+            counted: sums.counted(all.samples, all.total_ns, resolved, profile),
             always_in: StuckThreads::new(resolved).in_one_call(MAX_ALWAYS),
-            processor_limit: sums.processor_limit(model),
-            processor_time: sums.processor_time(profile),
-            waiting_samples: sums.waiting.samples,
-            waiting_ns: sums.waiting.weight,
             idle_spinning_ns: sums.idle_spinning_ns(),
             when_extent_ns: profile.when().map(When::extent_nanos),
-            clock: resolved.clock(profile),
             samples_without_stack: all.without_stack,
-            guessed_frames: resolved.coverage().guessed,
             methods: all.rows(&groups, resolved, options),
             threads: threads.into_iter().map(|(_, _, top)| top).collect(),
             endpoints,

@@ -1,11 +1,11 @@
 //! Call trees.
 
 use super::contract::{Recording, Report, ReportInput, SCHEMA, SampleReport};
-use super::running::{ProcessorLimit, ProcessorTime, RunningSamples, SampleSums};
+use super::running::{CountedSamples, SampleSums};
 use crate::document::percent;
 use crate::model::{
-    Call, CallNode, CallNodes, CountedStates, FrameHandle, Kind, Pattern, ProfileKey, Resolved,
-    SampleClock, ServedEndpoint, SourceLine, TextHandle, ThreadState, UNKNOWN_ENDPOINT,
+    Call, CallNode, CallNodes, FrameHandle, Kind, Pattern, ProfileKey, Resolved, ServedEndpoint,
+    SourceLine, TextHandle, ThreadState, UNKNOWN_ENDPOINT,
 };
 
 /// Options of a call tree. As a [`Report`] it computes a [`CallTree`].
@@ -73,47 +73,9 @@ impl SampleReport for TreeOptions {}
 pub struct CallTree {
     /// Version of this document: [`SCHEMA`](super::SCHEMA).
     pub schema: u32,
-    /// Number of CPU samples that pass the filter.
-    pub samples: u64,
-    /// Time of the samples, in nanoseconds, to which percentages are relative. With readings, the
-    /// row `(recording)` is no part of it.
-    pub total_ns: u64,
-    /// Median time between consecutive samples of a thread, in nanoseconds; 0 without samples.
-    pub period_ns: u64,
-    /// States of threads whose samples are counted.
-    pub state: CountedStates,
-    /// Number of counted samples, by how certain it is that their thread ran.
-    pub running: RunningSamples,
-    /// Number of counted samples whose stack lacks its outermost frames, because the runtime keeps
-    /// 100 frames.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
-    pub cut_off_samples: u64,
-    /// Number of counted samples whose stack lacked its outermost frames and got them from an
-    /// earlier stack of the thread.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
-    pub repaired_samples: u64,
-    /// Number of counted samples of async code whose callers are not in the trace. It is 0 unless
-    /// [`AnalysisOptions::async_callers`](crate::AnalysisOptions::async_callers).
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
-    pub without_async_callers_samples: u64,
-    /// Upper limit of the time that the processors can have run; `None` if the samples' time is
-    /// below it.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub processor_limit: Option<ProcessorLimit>,
-    /// Processor time by the readings of the process; `None` without readings.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub processor_time: Option<ProcessorTime>,
-    /// Number of samples of waiting threads that the rest of the filter accepts, whether or not
-    /// they are counted.
-    pub waiting_samples: u64,
-    /// Time of the waiting samples, in nanoseconds.
-    pub waiting_ns: u64,
-    /// Clock that measured the times: elapsed or CPU time.
-    pub clock: SampleClock,
-    /// Number of frames in the trace's distinct stacks whose name is a guess
-    /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
-    pub guessed_frames: u64,
+    /// Numbers and times of the samples that count. JSON has them beside the other members.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub counted: CountedSamples,
     /// Number of samples that end at a node named `(deeper)`. A tree has at most 262,144 other
     /// nodes; such a node stands for the calls below one of these that found no room.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
@@ -225,20 +187,7 @@ impl CallTree {
         let nodes = listed(&calls, resolved, options, total_ns);
         CallTree {
             schema: SCHEMA,
-            samples,
-            total_ns,
-            period_ns: resolved.model().period_nanos().unwrap_or(0),
-            state: resolved.counted_states(),
-            running: sums.running,
-            cut_off_samples: sums.cut_off,
-            repaired_samples: sums.repaired,
-            without_async_callers_samples: sums.without_async_callers,
-            processor_limit: sums.processor_limit(resolved.model()),
-            processor_time: sums.processor_time(profile),
-            waiting_samples: sums.waiting.samples,
-            waiting_ns: sums.waiting.weight,
-            clock: resolved.clock(profile),
-            guessed_frames: resolved.coverage().guessed,
+            counted: sums.counted(samples, total_ns, resolved, profile),
             deeper_samples: calls.left_out().samples,
             deeper_ns: calls.left_out().weight,
             nodes,

@@ -18,7 +18,7 @@ pub(crate) fn write_values(sheet: &mut Sheet, report: &CountersReport, prefix: R
             row.text(series.kind.name());
             row.text(&*series.unit);
             row.bytes(Some(&tags));
-            row.real(Some(series.interval_seconds).filter(|seconds| *seconds > 0.0));
+            row.real(series.interval_seconds);
             row.real(Some(point.value).filter(|value| value.is_finite()));
             row.real(point.total);
             row.whole(point.count);

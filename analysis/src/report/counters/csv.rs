@@ -64,7 +64,7 @@ fn counter_name(series: &CounterSeries) -> String {
         }
         _ => &series.name,
     };
-    let seconds = if series.interval_seconds > 0.0 { series.interval_seconds } else { 1.0 };
+    let seconds = series.interval_seconds.unwrap_or(1.0);
     let unit = match (series.kind.is_rate(), series.unit.as_str()) {
         (false, "") => String::new(),
         (false, unit) => format!(" ({unit})"),
@@ -92,7 +92,7 @@ mod tests {
         series.tags.clear();
         series.kind = CounterKind::Counter;
         assert_eq!(counter_name(&series), "order.duration (ms / 1 sec)");
-        series.interval_seconds = 5.0;
+        series.interval_seconds = Some(5.0);
         series.unit.clear();
         assert_eq!(counter_name(&series), "order.duration (Count / 5 sec)");
         series.kind = CounterKind::Mean;

@@ -96,8 +96,8 @@ pub struct CounterSeries {
     /// `instrument` with the value `#2` and so on, in the order of first publication.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_map"))]
     pub tags: Vec<(String, String)>,
-    /// Time between publications in seconds; 0 if the trace does not contain it.
-    pub interval_seconds: f64,
+    /// Time between publications in seconds; `None` if the trace does not contain it.
+    pub interval_seconds: Option<f64>,
     /// Number of published values.
     pub count: u64,
     /// Number of measured values: a mean or a histogram publishes one value for all that were
@@ -222,7 +222,7 @@ impl CounterSeries {
             unit: unit.to_owned(),
             process_id: None,
             tags,
-            interval_seconds: 0.0,
+            interval_seconds: None,
             count: 0,
             values: 0,
             min: 0.0,
@@ -279,7 +279,7 @@ impl CounterSeries {
     /// Takes over what an event tells about a series, and its point.
     pub(crate) fn publish(&mut self, published: &Published, keeps_point: bool) {
         if published.interval_seconds > 0.0 {
-            self.interval_seconds = published.interval_seconds;
+            self.interval_seconds = Some(published.interval_seconds);
         }
         if let Some(is_observable) = published.is_observable {
             (self.kind, self.base) = match is_observable {

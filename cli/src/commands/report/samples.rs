@@ -10,9 +10,9 @@ use crate::table::{Cell, Column, Table, first, layout_of, left, list, right};
 use crate::{sparkline, units};
 use nettrace_analysis::fact::SeenFact;
 use nettrace_analysis::report::{
-    CallTree, GroupBy, MethodCalls, MethodRow, ModuleKind, Modules, ModulesReport, ProcessorLimit,
-    ProcessorTime, RunningSamples, StuckThread, ThreadRow, ThreadsReport, TopN, TopNOptions,
-    TreeOptions,
+    CallTree, CountedSamples, GroupBy, MethodCalls, MethodRow, ModuleKind, Modules, ModulesReport,
+    ProcessorLimit, ProcessorTime, RunningSamples, StuckThread, ThreadRow, ThreadsReport, TopN,
+    TopNOptions, TreeOptions,
 };
 use nettrace_analysis::{CountedStates, NameOrigin, SampleClock};
 use std::io::{self, Write};
@@ -48,10 +48,12 @@ pub(super) fn modules_of(args: &ModulesArgs) -> Modules {
     modules
 }
 
-fn summary(samples: u64, total_ns: u64, period_ns: u64, clock: SampleClock) -> String {
+fn summary(counted: &CountedSamples) -> String {
+    let CountedSamples { samples, total_ns, clock, .. } = *counted;
     if samples == 0 {
         return "0 samples: none matches the filters".to_owned();
     }
+    let period_ns = counted.period_ns.unwrap_or(0);
     let time = if clock == SampleClock::Cpu { "processor" } else { "thread" };
     format!(
         "{}, {} of {time} time, one every {}",
@@ -83,16 +85,26 @@ pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
         writeln!(context.out.buffer())?;
         context.out.hand_on()?;
     }
-    prose(context, &strong, &summary(top.samples, top.total_ns, top.period_ns, top.clock))?;
-    certainty(top.samples, &top.running, top.processor_time.as_ref(), context)?;
-    cut_off(top.samples, top.cut_off_samples, top.repaired_samples, context)?;
-    without_async_callers(top.samples, top.without_async_callers_samples, context)?;
+    prose(context, &strong, &summary(&top.counted))?;
+    certainty(
+        top.counted.samples,
+        &top.counted.running,
+        top.counted.processor_time.as_ref(),
+        context,
+    )?;
+    cut_off(
+        top.counted.samples,
+        top.counted.cut_off_samples,
+        top.counted.repaired_samples,
+        context,
+    )?;
+    without_async_callers(top.counted.samples, top.counted.without_async_callers_samples, context)?;
     always_in(&top.always_in, context)?;
-    processors(top.processor_limit, context)?;
-    waiting(&top.state, top.waiting_samples, top.waiting_ns, context)?;
+    processors(top.counted.processor_limit, context)?;
+    waiting(&top.counted.state, top.counted.waiting_samples, top.counted.waiting_ns, context)?;
     spinning(top, context)?;
     nameless(top, context)?;
-    guesses(top.guessed_frames, context)
+    guesses(top.counted.guessed_frames, context)
 }
 
 /// Maximum number of threads or endpoints whose tables are laid out with the same columns.
@@ -101,7 +113,7 @@ const MAX_ALIKE_PARTS: usize = 256;
 /// Returns the headings and rows of the threads or endpoints that are shown separately.
 fn parts_of(top: &TopN) -> Vec<(String, &[MethodRow])> {
     let head = |name: &str, samples: u64, nanos: u64| {
-        let share = units::share(nanos, top.total_ns);
+        let share = units::share(nanos, top.counted.total_ns);
         format!("{}: {}, {share} of all", printable(name), units::counted(samples, "sample"))
     };
     let threads = top.threads.iter().map(|thread| {
@@ -119,7 +131,10 @@ fn parts_of(top: &TopN) -> Vec<(String, &[MethodRow])> {
             };
         }
         // Outside of requests, idle threads wait.
-        if row.endpoint.is_some() && row.waiting_ns > 0 && top.state == CountedStates::Running {
+        if row.endpoint.is_some()
+            && row.waiting_ns > 0
+            && top.counted.state == CountedStates::Running
+        {
             head = format!("{head}; {} ms waiting left out", ms(row.waiting_ns));
         }
         (head, row.methods.as_slice())
@@ -209,25 +224,58 @@ pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()>
             Text::parts([fixed(&indent), main(node.shown())]).into()
         }),
     ])?;
-    prose(context, &strong, &summary(tree.samples, tree.total_ns, tree.period_ns, tree.clock))?;
-    certainty(tree.samples, &tree.running, tree.processor_time.as_ref(), context)?;
-    cut_off(tree.samples, tree.cut_off_samples, tree.repaired_samples, context)?;
-    without_async_callers(tree.samples, tree.without_async_callers_samples, context)?;
-    processors(tree.processor_limit, context)?;
-    waiting(&tree.state, tree.waiting_samples, tree.waiting_ns, context)?;
-    guesses(tree.guessed_frames, context)
+    prose(context, &strong, &summary(&tree.counted))?;
+    certainty(
+        tree.counted.samples,
+        &tree.counted.running,
+        tree.counted.processor_time.as_ref(),
+        context,
+    )?;
+    cut_off(
+        tree.counted.samples,
+        tree.counted.cut_off_samples,
+        tree.counted.repaired_samples,
+        context,
+    )?;
+    without_async_callers(
+        tree.counted.samples,
+        tree.counted.without_async_callers_samples,
+        context,
+    )?;
+    processors(tree.counted.processor_limit, context)?;
+    waiting(&tree.counted.state, tree.counted.waiting_samples, tree.counted.waiting_ns, context)?;
+    guesses(tree.counted.guessed_frames, context)
 }
 
 /// Writes what is told of the counted samples below what calls a method, and what it calls.
 pub(super) fn told(calls: &MethodCalls, context: &mut Context<'_>) -> io::Result<()> {
     let strong = context.style.strong();
-    prose(context, &strong, &summary(calls.samples, calls.total_ns, calls.period_ns, calls.clock))?;
-    certainty(calls.samples, &calls.running, calls.processor_time.as_ref(), context)?;
-    cut_off(calls.samples, calls.cut_off_samples, calls.repaired_samples, context)?;
-    without_async_callers(calls.samples, calls.without_async_callers_samples, context)?;
-    processors(calls.processor_limit, context)?;
-    waiting(&calls.state, calls.waiting_samples, calls.waiting_ns, context)?;
-    guesses(calls.guessed_frames, context)
+    prose(context, &strong, &summary(&calls.counted))?;
+    certainty(
+        calls.counted.samples,
+        &calls.counted.running,
+        calls.counted.processor_time.as_ref(),
+        context,
+    )?;
+    cut_off(
+        calls.counted.samples,
+        calls.counted.cut_off_samples,
+        calls.counted.repaired_samples,
+        context,
+    )?;
+    without_async_callers(
+        calls.counted.samples,
+        calls.counted.without_async_callers_samples,
+        context,
+    )?;
+    processors(calls.counted.processor_limit, context)?;
+    waiting(
+        &calls.counted.state,
+        calls.counted.waiting_samples,
+        calls.counted.waiting_ns,
+        context,
+    )?;
+    guesses(calls.counted.guessed_frames, context)
 }
 
 /// Explains names that are guesses, if there are any.
@@ -397,7 +445,7 @@ fn waiting(
 
 /// Says how much of the waiting time idle workers of the thread pool spun.
 fn spinning(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
-    let spun = top.idle_spinning_ns.filter(|_| top.state == CountedStates::Running);
+    let spun = top.idle_spinning_ns.filter(|_| top.counted.state == CountedStates::Running);
     let Some(nanos) = spun else { return Ok(()) };
     let line = format!(
         "in {} of that, idle workers of the thread pool spun, which takes processor time",
