@@ -11,6 +11,7 @@ mod document;
 mod driver;
 pub mod fact;
 pub mod findings;
+mod flat_json;
 #[cfg(feature = "gzip")]
 mod gzip;
 mod hash;

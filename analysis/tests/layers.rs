@@ -5,6 +5,7 @@ use std::path::Path;
 
 /// Layers, lowest first. A module imports only modules of lower layers, and none of its own.
 const ORDER: &[&[&str]] = &[
+    &["flat_json"],
     &[
         "by_type",
         "bytes",
@@ -66,7 +67,6 @@ const ORDER: &[&[&str]] = &[
         "report::counts",
         "report::deadlock",
         "report::distribution",
-        "report::flat_json",
         "report::message_group",
         "report::occurrence",
         "report::running",

@@ -49,7 +49,6 @@ mod endpoint_time;
 mod endpoints;
 mod exceptions;
 pub(crate) mod fields;
-mod flat_json;
 pub(crate) mod gc;
 mod http;
 mod jit;

@@ -1,7 +1,7 @@
 //! Messages of ILogger, each of which may come in up to three forms.
 
 use super::LogLevel;
-use crate::report::flat_json;
+use crate::flat_json;
 use nettrace_parser::view::{self, View};
 use nettrace_parser::{Event, Value};
 

@@ -20,7 +20,7 @@ pub(super) use scopes::{Around, LogScopes};
 pub use templates::LogTemplate;
 
 use super::contract::{Moment, Recording, Report, SCHEMA};
-use super::flat_json;
+use crate::flat_json;
 use crate::hash::HashMap;
 use crate::model::{Model, Pattern, Resolved, ThreadHandle, short};
 use crate::report::counts::increase;

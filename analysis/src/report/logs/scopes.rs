@@ -5,11 +5,11 @@
 //! still be on the stack; or an earlier message of the request has the message's span.
 
 use super::message::{pairs, parted};
+use crate::flat_json;
 use crate::hash::HashMap;
 use crate::model::activity_id::ActivityId;
 use crate::model::activity_path::PathForm;
 use crate::model::{Model, StackHandle, ThreadHandle, is_inside, shorten};
-use crate::report::flat_json;
 use nettrace_parser::{Event, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ const MAX_MEMBERS: usize = 100;
 
 /// Returns the members of an object with unescaped texts, up to the first whose value is an object
 /// or array. The list is empty if the JSON is not an object.
-pub(super) fn members(json: &str) -> Vec<(String, String)> {
+pub(crate) fn members(json: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let Some(rest) = json.trim_start().strip_prefix('{') else { return found };
     let mut rest = rest.chars().peekable();
@@ -79,7 +79,7 @@ fn skip(rest: &mut std::iter::Peekable<impl Iterator<Item = char>>, is: impl Fn(
 }
 
 /// Returns the JSON of an object with these members.
-pub(super) fn object<'m>(members: impl Iterator<Item = (&'m str, &'m str)>) -> String {
+pub(crate) fn object<'m>(members: impl Iterator<Item = (&'m str, &'m str)>) -> String {
     let mut json = String::from("{");
     for (at, (name, value)) in members.enumerate() {
         if at > 0 {
