@@ -278,6 +278,30 @@ fn speedscope_and_v8_have_the_file_and_the_line_of_a_frame() {
 }
 
 #[test]
+fn firefox_profiler_has_the_line_of_a_frame_and_the_file_of_its_function() {
+    let document: serde_json::Value = serde_json::from_slice(&converted("firefox")).unwrap();
+    let mut lines = Vec::new();
+    for thread in document["threads"].as_array().unwrap() {
+        let text = |at: &serde_json::Value| &thread["stringArray"][at.as_u64().unwrap() as usize];
+        let (frames, functions) = (&thread["frameTable"], &thread["funcTable"]);
+        for (at, line) in frames["line"].as_array().unwrap().iter().enumerate() {
+            let function = frames["func"][at].as_u64().unwrap() as usize;
+            let (name, file) =
+                (text(&functions["name"][function]), &functions["fileName"][function]);
+            assert_eq!(line.is_null(), file.is_null(), "{name}");
+            if let Some(line) = line.as_u64() {
+                assert!(name.as_str().unwrap().contains(&format!(".cs:{line}")), "{name} {line}");
+                lines.push((text(file).as_str().unwrap().to_owned(), line));
+            }
+        }
+        let length = frames["length"].as_u64().unwrap() as usize;
+        assert_eq!(frames["line"].as_array().unwrap().len(), length);
+    }
+    assert!(lines.contains(&("/src/LineHot/Program.cs".to_owned(), 33)), "{lines:?}");
+    assert!(lines.contains(&("/src/LineHot/Generated/Model.g.cs".to_owned(), 500)), "{lines:?}");
+}
+
+#[test]
 fn nodes_of_a_tree_have_lines() {
     let mut options = AnalysisOptions::default();
     (options.lines, options.names.style) = (true, NameStyle::Short);
@@ -297,4 +321,23 @@ fn nodes_of_a_tree_have_lines() {
             (&line.into(), &"/src/LineHot/Program.cs".into())
         );
     }
+}
+
+#[test]
+fn precompiled_code_has_the_first_line_of_its_method_and_a_mark() {
+    let mut pass = pass(true);
+    let wanted = pass.model_mut().wanted_pdbs();
+    let library = wanted.iter().find(|it| it.module_path.ends_with("System.Private.CoreLib.dll"));
+    let id = library.unwrap().id.to_bytes();
+    // The library has some 40,000 methods.
+    let pdb = nettrace_testdata::portable_pdb(id, 60_000, "/_/src/Library.cs", None);
+    pass.model_mut().add_pdb(PdbFile::parse(&pdb).unwrap());
+    let reported = pass.finish();
+    let lines = reported.lines.unwrap();
+    assert!(lines.precompiled > 10, "{lines:?}");
+    let rows = &reported.output.methods;
+    let start = rows.iter().find(|row| row.name.starts_with("Thread.StartCallback ")).unwrap();
+    let at = start.line.as_ref().unwrap();
+    assert!(at.is_first && at.url.is_none(), "{at:?}");
+    assert_eq!(start.name, format!("Thread.StartCallback Library.cs:{}+", at.line));
 }

@@ -3,6 +3,7 @@
 use crate::common;
 
 use common::{file, nettrace};
+use nettrace_parser::Guid;
 use nettrace_testdata::corpus;
 use serde_json::Value;
 use std::fs;
@@ -72,4 +73,66 @@ fn a_pdb_of_any_name_is_found_by_its_id_and_one_of_another_build_is_refused_by_n
     assert!(document["methods"][0].get("line").is_none());
     let refused = "LineHot.pdb is not used: another build: its id is ac042f97-";
     assert!(says.contains(refused) && says.contains(advice), "{says}");
+}
+
+/// Id of the PDB of LineHot.
+const ID: [u8; 16] = [
+    0x96, 0x2f, 0x04, 0xac, 0x03, 0xad, 0x5f, 0x46, 0xbb, 0xd0, 0xdc, 0x69, 0x23, 0x17, 0xe7, 0x33,
+];
+
+#[test]
+fn a_line_has_the_address_that_source_link_maps_its_file_to() {
+    let (path, folder) = prepared("lines-linked");
+    let json = r#"{"documents":{"/src/LineHot/*":"https://example.com/raw/1f/*"}}"#;
+    let pdb = nettrace_testdata::portable_pdb(ID, 30, "/src/LineHot/A b.cs", Some(json));
+    fs::write(format!("{folder}/LineHot.pdb"), pdb).unwrap();
+    let (document, _) = top(&path, &["--lines", "--symbols", &folder]);
+    let mut rows = document["methods"].as_array().unwrap().iter();
+    let slow = rows.find(|row| row["name"] == "Program.Slow A b.cs:3").unwrap();
+    assert_eq!(slow["source_url"], "https://example.com/raw/1f/A%20b.cs");
+}
+
+/// Counts the frames with lines in all stacks of a document.
+fn lines_of_stacks(document: &Value) -> usize {
+    let mut found = 0;
+    if let Some(lines) = document["lines"].as_array() {
+        let frames = document["frames"].as_array().unwrap();
+        assert_eq!(frames.len(), lines.len());
+        for (frame, line) in frames.iter().zip(lines).filter(|(_, line)| !line.is_null()) {
+            let end = format!(" App.cs:{}", line["line"]);
+            assert!(frame.as_str().unwrap().contains(&end), "{frame} {line}");
+            assert_eq!(line["file"], "/src/App.cs");
+            found += 1;
+        }
+    }
+    found
+        + match document {
+            Value::Array(parts) => parts.iter().map(lines_of_stacks).sum::<usize>(),
+            Value::Object(parts) => parts.values().map(lines_of_stacks).sum(),
+            _ => 0,
+        }
+}
+
+#[test]
+fn stacks_of_reports_have_their_lines_beside_their_frames() {
+    for (report, name) in [
+        ("exceptions", "Exc"),
+        ("contention", "Block"),
+        ("waits", "Dead-ring"),
+        ("alloc", "Dead-starve"),
+    ] {
+        let path = file(&format!("lines-of-{report}.nettrace"), &corpus::known(name).bytes());
+        let ran = nettrace(&["report", report, &path, "--lines"]);
+        let id = ran.stderr.split_once("no PDB {").unwrap().1.split_once('}').unwrap().0;
+        let id = id.parse::<Guid>().unwrap().to_bytes();
+        let pdb = nettrace_testdata::portable_pdb(id, 200, "/src/App.cs", None);
+        let pdb = file(&format!("lines-of-{report}.pdb"), &pdb);
+        let ran = nettrace(&["report", report, &path, "--lines", "--symbols", &pdb, "--json"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let document = serde_json::from_slice(&ran.stdout).unwrap();
+        assert!(lines_of_stacks(&document) > 0, "{report}: {document}");
+        let ran = nettrace(&["report", report, &path, "--json"]);
+        let document = serde_json::from_slice(&ran.stdout).unwrap();
+        assert_eq!(lines_of_stacks(&document), 0);
+    }
 }

@@ -8,6 +8,7 @@
 //! - [`layers`]: checks which module of a crate imports which.
 //! - [`one_type`]: a stream that defines one event type, to which a test adds events.
 //! - [`Readings`]: times of a process and its threads beside a trace.
+//! - [`portable_pdb`]: a portable PDB of made methods.
 //! - [`small_elf`]: an ELF file with symbols.
 //! - [`cases`]: number of random cases of a test; [`eventually`]: waiting for a condition.
 #![allow(clippy::restriction, clippy::pedantic)]
@@ -21,6 +22,7 @@ pub mod layers;
 mod one_type;
 #[cfg(unix)]
 pub mod peers;
+mod portable_pdb;
 mod program_database;
 mod public_types;
 mod readings;
@@ -32,6 +34,7 @@ pub use elf::small_elf;
 pub use eventually::eventually;
 pub use nettrace_writer as synth;
 pub use one_type::one_type;
+pub use portable_pdb::portable_pdb;
 pub use program_database::program_database;
 pub use public_types::{assert_all_listed, public_types};
 pub use readings::Readings;

@@ -11,6 +11,7 @@
 
 mod pe;
 mod portable_pdb;
+mod source_link;
 mod tables;
 
 pub(crate) use pe::PeFile;

@@ -6,8 +6,10 @@
 //! | `#Pdb`, bytes 24 to 31 | tables of the module whose numbers of rows follow |
 //! | table 0x30, Document | name of a source file: a separator and its parts, as blobs |
 //! | table 0x31, MethodDebugInformation | document and sequence points of each method, in the order of the methods |
+//! | table 0x37, CustomDebugInformation | of the module: the JSON of Source Link |
 //! | sequence points | a blob of compressed numbers: see [`PortablePdb::sequence_points`] |
 
+use super::source_link::SourceLink;
 use super::tables::row_counts;
 use super::{Bytes, MetadataError, Streams, TABLE_MASK, Tables, from};
 use nettrace_parser::Guid;
@@ -22,6 +24,13 @@ const MAX_NAME_PARTS: usize = 256;
 
 const DOCUMENT: usize = 0x30;
 const METHOD_DEBUG_INFORMATION: usize = 0x31;
+const CUSTOM_DEBUG_INFORMATION: usize = 0x37;
+/// Parent of custom debug information that is the module: its only row, and the table's number.
+const MODULE: u32 = 1 << 5 | 7;
+/// Kind of custom debug information that is Source Link: cc110556-a091-4d38-9fec-25ab9a351a6a.
+const SOURCE_LINK: [u8; 16] = [
+    0x56, 0x05, 0x11, 0xcc, 0x91, 0xa0, 0x38, 0x4d, 0x9f, 0xec, 0x25, 0xab, 0x9a, 0x35, 0x1a, 0x6a,
+];
 const METHOD_TOKEN: u32 = 0x0600_0000;
 
 /// Place in the source from which IL comes.
@@ -45,6 +54,7 @@ pub(crate) struct PortablePdb {
     documents: Vec<u32>,
     /// Document of each method, or 0, and the place of its sequence points in `blobs`, or 0.
     methods: Vec<(u32, u32)>,
+    source_link: SourceLink,
 }
 
 impl fmt::Debug for PortablePdb {
@@ -73,8 +83,15 @@ impl PortablePdb {
             let mut row = Bytes(row);
             methods.push((row.index(width)?, row.index(tables.blobs)?));
         }
+        let json = source_link(&tables, &streams).and_then(|at| blob(streams.blobs, at));
+        let source_link = json.map(|json| SourceLink::parse(json.0)).unwrap_or_default();
         let blobs = streams.blobs.to_vec();
-        Ok(PortablePdb { id: Guid::from_bytes(id), blobs, documents, methods })
+        Ok(PortablePdb { id: Guid::from_bytes(id), blobs, documents, methods, source_link })
+    }
+
+    /// Returns the address of a source file on the web, by the name of the document.
+    pub(crate) fn source_url(&self, document: &str) -> Option<String> {
+        self.source_link.url(document)
     }
 
     /// Returns the name of a document by its row, counted from 1: the path that the compiler had.
@@ -135,10 +152,31 @@ impl PortablePdb {
 
     /// Returns the content of a blob.
     fn blob(&self, at: u32) -> Option<Bytes<'_>> {
-        let mut bytes = from(&self.blobs, at).ok()?;
-        let size = unsigned(&mut bytes)?;
-        bytes.take(size as usize).ok().map(Bytes)
+        blob(&self.blobs, at)
     }
+}
+
+/// Returns the content of a blob.
+fn blob(blobs: &[u8], at: u32) -> Option<Bytes<'_>> {
+    let mut bytes = from(blobs, at).ok()?;
+    let size = unsigned(&mut bytes)?;
+    bytes.take(size as usize).ok().map(Bytes)
+}
+
+/// Returns the place of the JSON of Source Link in the blobs; `None` if there is none.
+fn source_link(tables: &Tables<'_>, streams: &Streams<'_>) -> Option<u32> {
+    // The number of a GUID counts from 1, in units of its 16 bytes.
+    let is_it = |number: u32| {
+        let (guids, _) = streams.guids.as_chunks::<16>();
+        let at = number.checked_sub(1).and_then(|at| guids.get(at as usize));
+        at == Some(&SOURCE_LINK)
+    };
+    tables.rows(CUSTOM_DEBUG_INFORMATION).ok()?.find_map(|row| {
+        let mut row = Bytes(row);
+        let parent = row.index(tables.debug_parent_width()).ok()?;
+        let kind = row.index(tables.guids).ok()?;
+        (parent == MODULE && is_it(kind)).then(|| row.index(tables.blobs).ok()).flatten()
+    })
 }
 
 /// Decodes the sequence points of a method up to the first damage.
@@ -260,12 +298,17 @@ mod tests {
         assert_eq!([0, 99].map(|row| pdb.document(row)), [None, None]);
     }
 
+    fn made(blobs: Vec<u8>, documents: Vec<u32>, methods: Vec<(u32, u32)>) -> PortablePdb {
+        let (id, source_link) = (Guid::from_bytes([0; 16]), SourceLink::default());
+        PortablePdb { id, blobs, documents, methods, source_link }
+    }
+
     #[test]
     fn methods_that_share_a_blob_are_decoded_as_far_as_there_is_room() {
         let blob = [11, 0, 0, 1, 1, 7, 1, 2, 1, 2, 2, 2];
         let methods = vec![(1, 0), (1, 1), (1, 1)];
         let blobs = [&[0][..], &blob].concat();
-        let pdb = PortablePdb { id: Guid::from_bytes([0; 16]), blobs, documents: vec![], methods };
+        let pdb = made(blobs, vec![], methods);
         let mut room = 15;
         let mut count = |row| {
             let points = pdb.sequence_points(METHOD_TOKEN + row, &mut room);
@@ -278,8 +321,7 @@ mod tests {
     fn the_name_of_a_document_has_a_maximum_of_parts() {
         // A separator and 3,000 parts without text, behind a size of two bytes.
         let blobs = [&[0, 0x8b, 0xb9, b'/'][..], &[0; 3_000]].concat();
-        let id = Guid::from_bytes([0; 16]);
-        let pdb = PortablePdb { id, blobs, documents: vec![1], methods: Vec::new() };
+        let pdb = made(blobs, vec![1], Vec::new());
         assert_eq!(pdb.document(1).unwrap().len(), MAX_NAME_PARTS - 1);
     }
 

@@ -11,6 +11,7 @@ pub(crate) struct Streams<'m> {
     pub(crate) tables: &'m [u8],
     pub(crate) strings: &'m [u8],
     pub(crate) blobs: &'m [u8],
+    pub(crate) guids: &'m [u8],
     /// The stream `#Pdb`, which only a portable PDB has.
     pub(crate) pdb: &'m [u8],
 }
@@ -26,7 +27,7 @@ impl<'m> Streams<'m> {
         root.skip(version_bytes)?;
         root.skip(2)?;
         let count = usize::from(root.u16()?).min(MAX_STREAMS);
-        let [mut strings, mut blobs, mut pdb] = [&[] as &[u8]; 3];
+        let [mut strings, mut blobs, mut guids, mut pdb] = [&[] as &[u8]; 4];
         let mut tables = None;
         for _ in 0..count {
             let (at, bytes) = (root.u32()?, root.u32()?);
@@ -40,12 +41,13 @@ impl<'m> Streams<'m> {
                 b"#~" | b"#-" => tables = Some(stream),
                 b"#Strings" => strings = stream,
                 b"#Blob" => blobs = stream,
+                b"#GUID" => guids = stream,
                 b"#Pdb" => pdb = stream,
                 _ => {}
             }
         }
         let tables = tables.ok_or(MetadataError::NoMetadata)?;
-        Ok(Streams { tables, strings, blobs, pdb })
+        Ok(Streams { tables, strings, blobs, guids, pdb })
     }
 }
 
@@ -219,6 +221,12 @@ impl<'m> Tables<'m> {
         };
         let most = tables.iter().map(rows).max().unwrap_or(0);
         if u64::from(most) < 1 << 16u32.saturating_sub(bits) { 2 } else { 4 }
+    }
+
+    /// Returns the size in bytes of the parent of custom debug information: the row of any table.
+    pub(crate) fn debug_parent_width(&self) -> usize {
+        let Coded(bits, tables) = HAS_CUSTOM_DEBUG_INFORMATION else { return 0 };
+        self.coded_width(bits, tables)
     }
 
     fn row_bytes(&self, table: usize) -> Result<usize, MetadataError> {

@@ -75,11 +75,18 @@ impl MethodLines<'_> {
     }
 }
 
+/// A source file: its path, and its address on the web.
+#[derive(Debug, Clone, Default)]
+struct SourceFile {
+    path: Arc<str>,
+    url: Option<Arc<str>>,
+}
+
 /// Finds lines, and counts the methods that have none.
 pub(super) struct LineFinder<'m> {
     model: &'m Model,
     methods: HashMap<(u32, u32), Option<MethodLines<'m>>>,
-    files: Vec<Arc<str>>,
+    files: Vec<SourceFile>,
     /// Index of each document in `files`.
     of_document: HashMap<(Guid, u32), u32>,
     /// Methods that were counted, by process and id.
@@ -158,10 +165,13 @@ impl<'m> LineFinder<'m> {
                 Some(file) => *file,
                 None => {
                     let file = u32::try_from(self.files.len()).ok()?;
-                    let name = pdb.0.document(point.document).unwrap_or_default();
-                    let left = self.room.checked_sub(name.len());
+                    let path = pdb.0.document(point.document).unwrap_or_default();
+                    let url = pdb.0.source_url(&path);
+                    let bytes = path.len().saturating_add(url.as_ref().map_or(0, String::len));
+                    let left = self.room.checked_sub(bytes);
                     self.room = left.unwrap_or(0);
-                    self.files.push(left.map_or_else(Arc::default, |_| name.into()));
+                    let named = SourceFile { path: path.into(), url: url.map(Arc::from) };
+                    self.files.push(left.map(|_| named).unwrap_or_default());
                     self.of_document.insert((id, point.document), file);
                     file
                 }
@@ -184,7 +194,8 @@ impl<'m> LineFinder<'m> {
     /// Returns the line with the name of its file.
     pub(super) fn source_line(&self, line: Line) -> Option<SourceLine> {
         let Line { file, line, is_first } = line;
-        Some(SourceLine { file: Arc::clone(self.files.get(file as usize)?), line, is_first })
+        let SourceFile { path, url } = self.files.get(file as usize)?.clone();
+        Some(SourceLine { file: path, line, url, is_first })
     }
 
     pub(super) fn into_coverage(self) -> LineCoverage {

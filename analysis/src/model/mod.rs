@@ -123,6 +123,8 @@ pub(crate) use modules::{Module, short_name};
 pub use moment::Moment;
 pub(crate) use mono_names::name_of_mono;
 pub(crate) use names::RUNTIME_FRAMES;
+#[cfg(feature = "serde")]
+pub(crate) use names::with_lines;
 pub(crate) use names::{Frame, FrameCall, FrameKind, NameOptions, NameOrigin};
 pub(crate) use names::{short, shorten};
 pub(crate) use names_so_far::NamesSoFar;

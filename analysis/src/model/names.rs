@@ -158,6 +158,26 @@ pub struct Frame {
     pub(crate) async_method: u64,
 }
 
+/// Serializes the member `frames`, the texts of frames, and the member `lines`, their source lines at
+/// the same places, if one has a line.
+#[cfg(feature = "serde")]
+pub(crate) fn with_lines<S>(frames: &[Arc<Frame>], to: S) -> Result<S::Ok, S::Error>
+where
+    S: serde::Serializer,
+{
+    use serde::Serialize;
+    #[derive(Serialize)]
+    struct Members<'f> {
+        #[serde(serialize_with = "crate::document::as_texts")]
+        frames: &'f [Arc<Frame>],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        lines: Option<Vec<Option<&'f SourceLine>>>,
+    }
+    let has_lines = frames.iter().any(|frame| frame.line.is_some());
+    let lines = || frames.iter().map(|frame| frame.line.as_ref()).collect();
+    Members { frames, lines: has_lines.then(lines) }.serialize(to)
+}
+
 /// Text of a frame in code that lies in no file.
 const GENERATED_CODE: &str = "(generated code)";
 /// End of the text of a frame of which only the file of its code is known.

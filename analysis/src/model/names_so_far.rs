@@ -336,7 +336,7 @@ impl NamesSoFar {
                 Some(Name::Shown(frame)) => Cow::Borrowed(&*frame.text),
                 _ => Cow::Borrowed("?"),
             },
-            FrameName::Frame(frame) => Cow::Owned(frame.text),
+            FrameName::Frame(frame) => Cow::Owned(frame.text.clone()),
         };
         found.into_iter().map(text).collect()
     }
@@ -355,7 +355,7 @@ impl NamesSoFar {
                 Some(Name::Shown(frame)) => Arc::clone(frame),
                 _ => Arc::new(Frame::group("?".to_owned(), FrameKind::Unknown)),
             },
-            FrameName::Frame(frame) => Arc::new(frame),
+            FrameName::Frame(frame) => frame,
         };
         (frame, self.over(at).map_or(Role::NATIVE, |(_, code)| code.role))
     }
@@ -365,10 +365,10 @@ impl NamesSoFar {
         let Some((place, code)) = self.over(at) else {
             let memory = self.memory.get(&at.0);
             let module = memory.and_then(|memory| memory.module(at.1));
-            return FrameName::Frame(match module {
+            return FrameName::Frame(Arc::new(match module {
                 Some(module) => Frame::lies_in(module, FrameKind::Native),
                 None => Frame::address(shown, FrameKind::Unknown),
-            });
+            }));
         };
         let Name::Stored([type_name, method, signature]) = &code.name else {
             return FrameName::Method(place);
@@ -390,7 +390,7 @@ impl NamesSoFar {
         // A name is not kept before its module is known, because modules may be reported after
         // their methods.
         if !has_module {
-            return FrameName::Frame(frame);
+            return FrameName::Frame(Arc::new(frame));
         }
         if let Some(code) = self.codes.get_mut(&place) {
             code.name = Name::Shown(Arc::new(frame));
@@ -404,7 +404,7 @@ enum FrameName {
     /// A method whose name has been computed.
     Method(CodeKey),
     /// A frame that may get a better name later, such as an address.
-    Frame(Frame),
+    Frame(Arc<Frame>),
 }
 
 fn stored(parts: [Utf16<'_>; 3]) -> Name {

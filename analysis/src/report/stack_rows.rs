@@ -1,7 +1,7 @@
 //! Stacks of a report, heaviest first.
 
 use super::counts::increase;
-use crate::model::{Frame, FrameHandle, FrameKind, Resolved, StackHandle};
+use crate::model::{Frame, FrameHandle, FrameKind, Resolved, SourceLine, StackHandle};
 use crate::sorted::SortFew;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub struct StackRow {
     pub count: u64,
     /// Frames, innermost first; empty if the trace has no stack. The last is `(N more frames)` if
     /// the frames of the document would take too much memory.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
+    #[cfg_attr(feature = "serde", serde(flatten, serialize_with = "crate::model::with_lines"))]
     pub frames: Vec<Arc<Frame>>,
     /// Indices in `frames`, from 0, of frames with guessed names
     /// ([`Frame::is_guessed`](crate::Frame::is_guessed)).
@@ -68,8 +68,10 @@ impl<'r, 'm> ShownFrames<'r, 'm> {
         let most = self.room.min(MAX_FRAME_BYTES / 8);
         let (mut count, mut taken) = (0usize, 0usize);
         for frame in frames {
-            let text = self.resolved.text(*frame);
-            let with_it = taken.saturating_add(text.len()).saturating_add(FRAME_BYTES);
+            let line = self.resolved.frame(*frame).and_then(|frame| frame.line.as_ref());
+            let bytes = [self.resolved.text(*frame).len(), line.map_or(0, SourceLine::bytes)];
+            let with_it = bytes.into_iter().fold(taken, usize::saturating_add);
+            let with_it = with_it.saturating_add(FRAME_BYTES);
             if with_it > most {
                 break;
             }

@@ -57,7 +57,7 @@ pub struct StuckThread {
     /// Number of samples at the place.
     pub samples: u64,
     /// Frames of the place, innermost first.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
+    #[cfg_attr(feature = "serde", serde(flatten, serialize_with = "crate::model::with_lines"))]
     pub frames: Vec<Arc<Frame>>,
 }
 

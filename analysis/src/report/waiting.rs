@@ -158,7 +158,7 @@ pub struct OpenWait {
     /// Whether the thread is a worker of the thread pool, which then runs no other work.
     pub is_pool_worker: bool,
     /// Frames of the waiting stack, innermost first.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
+    #[cfg_attr(feature = "serde", serde(flatten, serialize_with = "crate::model::with_lines"))]
     pub frames: Vec<Arc<Frame>>,
 }
 

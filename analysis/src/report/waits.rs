@@ -61,7 +61,7 @@ pub struct WaitPlace {
     /// Durations of completed waits.
     pub waits: Spread,
     /// Frames of the stack, innermost first; empty if the trace has no stack.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
+    #[cfg_attr(feature = "serde", serde(flatten, serialize_with = "crate::model::with_lines"))]
     pub frames: Vec<Arc<Frame>>,
     /// Indices in `frames`, from 0, of frames with guessed names.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]

@@ -155,7 +155,7 @@ pub struct AllocStack {
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub large_bytes: u64,
     /// Frames of the stack, innermost first; empty if stacks were not recorded.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::document::as_texts"))]
+    #[cfg_attr(feature = "serde", serde(flatten, serialize_with = "crate::model::with_lines"))]
     pub frames: Vec<Arc<Frame>>,
     /// Indices in `frames`, from 0, of frames with guessed names.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
