@@ -25,6 +25,9 @@ pub struct TableOptions {
     /// [`AnalysisOptions::async_callers`](nettrace_analysis::AnalysisOptions::async_callers). Default:
     /// false.
     pub async_callers: bool,
+    /// Whether frames are source lines: see
+    /// [`AnalysisOptions::lines`](nettrace_analysis::AnalysisOptions::lines). Default: false.
+    pub lines: bool,
     /// Times of the trace's process and its threads, which recordings may have beside the events.
     pub thread_times: Option<Arc<ThreadTimes>>,
     /// Threads, times and spans of activities to which the rows of what happened are limited. Tables
@@ -40,6 +43,7 @@ impl Default for TableOptions {
             wide: Vec::new(),
             cut_stacks: CutStacks::default(),
             async_callers: false,
+            lines: false,
             thread_times: None,
             filter: Filter::default(),
         }

@@ -15,6 +15,7 @@ use crate::schema::{
 use crate::sheet::Sheet;
 use crate::spill::MakeSpill;
 use crate::wide::Wide;
+use nettrace_analysis::model::LineCoverage;
 use nettrace_analysis::report::{Counters, Gc, Jit, Logs, Moment, Report, ReportInput, ReportPass};
 use nettrace_analysis::unstable::{ReportSet, Resolving};
 use nettrace_analysis::{AnalysisOptions, Kind, Model, ThreadTimes};
@@ -57,6 +58,8 @@ pub struct TableRows {
     /// Whether the trace has samples of a process whose runtime does not tell managed from native
     /// code. What is no known wait and no known native call has the state `managed` there.
     pub has_untold_samples: bool,
+    /// Numbers of methods with source lines; `None` unless [`TableOptions::lines`] asks for lines.
+    pub lines: Option<LineCoverage>,
     /// How reading the trace ended. If the trace is truncated or damaged, rows are missing. `None`
     /// if the caller read the events itself.
     pub outcome: Option<Outcome>,
@@ -104,6 +107,7 @@ impl TablePass {
         analysis.cut_stacks = options.cut_stacks;
         analysis.filter.clone_from(&options.filter);
         analysis.async_callers = options.async_callers;
+        analysis.lines = options.lines;
         analysis.kinds = vec![
             Kind::Cpu,
             Kind::OffCpu,
@@ -155,7 +159,8 @@ impl TablePass {
     /// If a file cannot be written.
     pub fn finish(self, destination: &mut dyn Destination) -> io::Result<TableRows> {
         let finished = self.pass.finish();
-        let mut written = TableRows { outcome: finished.outcome, ..TableRows::default() };
+        let mut written =
+            TableRows { outcome: finished.outcome, lines: finished.lines, ..TableRows::default() };
         let encoded = finished.output.0?;
         written.wide_left_out = encoded.wide_left_out;
         written.wide_matched = encoded.wide_matched;

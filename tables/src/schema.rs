@@ -271,6 +271,17 @@ pub const FRAMES: Table = Table {
             Flag,
             "whether the name belongs to a method at a slightly lower address",
         ),
+        column("file", Text, "path of the source file that the compiler had")
+            .null("`--lines` was not given, or the line is not known"),
+        column("line", Whole, "line of the file, counted from 1").null("`file` is null"),
+        column(
+            "is_first_line",
+            Flag,
+            "whether the line is the first one of the method, because the trace does not tell which of them it is",
+        )
+        .null("`file` is null"),
+        column("source_url", Text, "address of the file on the web, by Source Link of the PDB")
+            .null("`file` is null, or the PDB has none"),
     ],
 };
 

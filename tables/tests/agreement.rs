@@ -7,10 +7,10 @@ use nettrace_analysis::report::TopNOptions;
 use nettrace_analysis::report::{
     Alloc, AllocEvent, Contention, Counters, Exceptions, Gc, Jit, Logs, Report, ReportPass,
 };
-use nettrace_analysis::{AnalysisOptions, ThreadState};
+use nettrace_analysis::{AnalysisOptions, PdbFile, ThreadState};
 use nettrace_export::{EventForm, EventPattern, EventWriter, WriteOptions};
 use nettrace_parser::Reader;
-use nettrace_tables::schema::EVENTS;
+use nettrace_tables::schema::{EVENTS, FRAMES};
 use nettrace_tables::{Table, TablePass};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{
@@ -274,6 +274,31 @@ fn events_whose_layouts_get_no_file_are_counted() {
         let rows: u64 = written.tables.iter().map(|(_, rows)| rows).sum();
         assert_eq!((rows, written.wide_left_out), (256, left_out));
     }
+}
+
+#[test]
+fn frames_have_the_lines_of_a_pdb_if_they_are_asked_for() {
+    let (trace, pdb) = (corpus::known("LineHot").bytes(), corpus::known_file("LineHot.pdb"));
+    let frames = |has_lines| {
+        let mut options = of_tables(&[&FRAMES]);
+        options.lines = has_lines;
+        let mut pass = TablePass::new(7, &options, spill()).unwrap();
+        let _outcome = pass.read(&mut Reader::from_slice(&trace).time_ordered()).unwrap();
+        pass.model_mut().add_pdb(PdbFile::parse(&pdb).unwrap());
+        let mut files = MemoryFiles::default();
+        let written = pass.finish(&mut files).unwrap();
+        assert_eq!(written.lines.is_some(), has_lines);
+        rows_of(&files.all(), "frames")
+    };
+    let line = |row: &_| {
+        let at = (text(row, "file")?.to_owned(), whole(row, "line")?);
+        assert_eq!((flag(row, "is_first_line"), text(row, "source_url")), (Some(false), None));
+        assert!(text(row, "text").unwrap().ends_with(&format!(":{}", at.1)), "{at:?}");
+        Some(at)
+    };
+    let lines: Vec<_> = frames(true).iter().filter_map(line).collect();
+    assert!(lines.contains(&("/src/LineHot/Program.cs".to_owned(), 33)), "{lines:?}");
+    assert_eq!(frames(false).iter().find_map(line), None);
 }
 
 #[test]

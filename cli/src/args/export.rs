@@ -92,6 +92,16 @@ pub(crate) struct ParquetArgs {
     #[arg(long = "async")]
     pub(crate) async_callers: bool,
 
+    /// Let frames be source lines, from portable PDBs beside the modules, in them, beside the trace
+    /// or in --symbols
+    #[arg(long)]
+    pub(crate) lines: bool,
+
+    /// A folder with portable PDBs or modules for --lines, whatever their paths were; may be
+    /// repeated
+    #[arg(long, value_name = "DIR", requires = "lines")]
+    pub(crate) symbols: Vec<PathBuf>,
+
     /// Sort the tables into folders by process (the program's name), date (of the session's start,
     /// UTC), or any NAME=EXPR, such as host=dir
     #[arg(long, value_name = "KEY")]

@@ -62,6 +62,11 @@ impl<'r> Code<'r> {
                 row.whole(method_id(frame));
                 row.flag(frame.is_named());
                 row.flag(frame.is_guessed);
+                let at = frame.line.as_ref();
+                row.text(at.map(|at| &*at.file));
+                row.whole(at.map(|at| i64::from(at.line)));
+                row.flag(at.map(|at| at.is_first));
+                row.text(at.and_then(|at| at.url.as_deref()));
                 let bytes = row.end();
                 sheet.end_row(bytes);
             }

@@ -57,6 +57,7 @@ fn parquet(args: &ParquetArgs, context: &mut Context<'_>) -> Result<Exit, Failur
         cut_stacks: args.cut_stacks.how(),
         during: ChosenActivity::from_args(Some(&args.during), None)?,
         async_callers: args.async_callers,
+        lines: args.lines.then_some(&*args.symbols),
         wide: &args.wide,
         wide_matched: args.wide.iter().map(|_| AtomicBool::new(false)).collect(),
         skips_existing: args.skip_existing,
@@ -155,9 +156,9 @@ fn export_all(
 /// Counts the result of one input, and prints the messages about it.
 fn report(result: &InputResult, counts: &mut ResultCounts, context: &mut Context<'_>) {
     match result {
-        InputResult::Exported { file, ended, lacking, wide_left_out, has_untold_samples } => {
+        InputResult::Exported { file, ended, warnings, wide_left_out, has_untold_samples } => {
             counts.exported += 1;
-            for text in lacking {
+            for text in warnings {
                 context.messages.warning(&format!("{file}: {text}"));
             }
             if *wide_left_out > 0 {

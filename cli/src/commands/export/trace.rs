@@ -7,8 +7,10 @@ use crate::analysed::{left_out, none_chosen};
 use crate::args::{ChosenActivity, ReadArgs};
 use crate::failure::{Failure, plain};
 use crate::input::{Ended, Input, ended};
+use crate::pdbs;
 use crate::progress::Progress;
 use nettrace_analysis::info::{Survey, TraceInfo};
+use nettrace_analysis::model::LineCoverage;
 use nettrace_analysis::report::{During, ReportPass};
 use nettrace_analysis::{AnalysisError, CutStacks, Filter, ThreadTimes};
 use nettrace_export::EventPattern;
@@ -31,6 +33,8 @@ pub(super) struct Exporter<'e> {
     /// Activities to whose spans the rows are limited; `None` for all rows.
     pub(super) during: Option<ChosenActivity>,
     pub(super) async_callers: bool,
+    /// Folders of PDBs, if frames are source lines.
+    pub(super) lines: Option<&'e [PathBuf]>,
     pub(super) wide: &'e [String],
     /// Whether any trace had an event that matches, for each pattern of `wide`.
     pub(super) wide_matched: Vec<AtomicBool>,
@@ -43,8 +47,8 @@ pub(super) enum InputResult {
     Exported {
         file: String,
         ended: Box<Ended>,
-        /// What the trace lacks of the chosen activities.
-        lacking: Vec<String>,
+        /// What the trace lacks of the chosen activities and of source lines.
+        warnings: Vec<String>,
         /// Number of events of `--wide` without a row.
         wide_left_out: u64,
         /// Whether the states of threads in a table of samples are not those of the sampler.
@@ -88,7 +92,8 @@ impl Exporter<'_> {
             format!(" during={}{threads}", chosen.choice)
         });
         let callers = if self.async_callers { " async" } else { "" };
-        format!("{payload}{cut}{callers}{wide}{during}")
+        let lines = if self.lines.is_some() { " lines" } else { "" };
+        format!("{payload}{cut}{callers}{lines}{wide}{during}")
     }
 
     /// Returns whether an earlier export wrote all tables of this export with equal content.
@@ -194,7 +199,7 @@ impl Exporter<'_> {
             Ok(opened) => opened,
             Err(failure) => return self.failed(input, Some(hashed), failure),
         };
-        let (filter, lacking) = match self.filter(input) {
+        let (filter, mut warnings) = match self.filter(input) {
             Ok(filter) => filter,
             Err(failure) => return self.failed(input, Some(hashed), failure),
         };
@@ -209,6 +214,7 @@ impl Exporter<'_> {
         options.wide = self.wide.iter().map(|event| EventPattern::new(event)).collect();
         options.cut_stacks = self.cut_stacks;
         options.async_callers = self.async_callers;
+        options.lines = self.lines.is_some();
         options.filter = filter;
         options.thread_times = self.thread_times(input, &header).map(Arc::new);
         let make_spill = self.dataset.make_spill();
@@ -221,6 +227,9 @@ impl Exporter<'_> {
         if let Err(error) = read {
             let failure = Failure::read(&input.name, &error, events.reader().position());
             return self.failed(input, Some(hashed), failure);
+        }
+        if let Some(folders) = self.lines {
+            warnings.extend(pdbs::add(folders, input.path(), pass.model_mut())?);
         }
         let ended = ended(events.reader());
         let info = ended.info(&survey, &header);
@@ -248,10 +257,11 @@ impl Exporter<'_> {
             is_matched.fetch_or(*is_here, Ordering::Relaxed);
         }
         let wide_left_out = written.wide_left_out;
+        warnings.extend(written.lines.iter().flat_map(LineCoverage::advice));
         Ok(InputResult::Exported {
             file: input.name.clone(),
             ended: Box::new(ended),
-            lacking,
+            warnings,
             wide_left_out,
             has_untold_samples: written.has_untold_samples && self.has_states(),
         })
