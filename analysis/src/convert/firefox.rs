@@ -6,6 +6,7 @@
 //! | samples | CPU samples of each thread with their times. The weight is 1: the viewer computes a duration from the time of the next sample |
 //! | activity graph | samples in managed code, and samples of an operating system's sampler, count as activity; in others the thread may have waited. With readings, `threadCPUDelta` is the time that the thread ran since its sample before, and a sample without a stack and without a weight ends the last one, so that the column adds up to what all samples of the thread ran |
 //! | categories of frames | .NET, native, kernel, unknown; the innermost frame of a waiting thread is idle |
+//! | source lines | with `--lines`: the line of each frame, and the file of each function, which is one for each line |
 //! | libraries | modules; the names of methods do not repeat them. The format requires addresses, so methods get made-up ones within their module |
 //! | tracks | threads; one track each for GC pauses and for pauses of the sampler, which belong to no thread. A thread's known state is a marker of the category `Thread state`. With readings, it is the state of the largest part of each sample's time, and the details have the times of all parts |
 //! | markers | spans and instants in categories, each with its name and details: pauses, collections, JIT, contention, waits, exceptions, thread pool, tasks, activities, loads; the details include what is unknown about a span |
@@ -21,17 +22,16 @@
 
 use super::chromium::{pid_of, process_of};
 use super::cpuprofile::Microseconds;
+use super::firefox_frames::{FrameLines, without_module};
 use super::roots::Roots;
 use super::states::{SampleStates, StateRun, StateRuns};
 use super::{Convert, ConvertError, ConvertOptions, Output};
 use crate::hash::HashMap;
 use crate::model::{
-    Argument, Arguments, Call, CallNodes, Category, Frame, FrameHandle, FrameKind, Kind, Mode,
-    Model, ProcessHandle, Profile, Resolved, Sample, Span, ThreadHandle, ThreadState, TimelineMark,
-    Track,
+    Argument, Arguments, Call, CallNodes, Category, FrameHandle, FrameKind, Kind, Mode, Model,
+    ProcessHandle, Profile, Resolved, Sample, Span, ThreadHandle, ThreadState, TimelineMark, Track,
 };
 use fxprof_processed_profile as fx;
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -579,7 +579,8 @@ impl Convert for Firefox<'_> {
             return Err(ConvertError::NothingToShow { wanted: "samples, spans or counters" });
         }
         building.name_all(model);
-        serde_json::to_writer(&mut out, &building.profile).map_err(io::Error::from)?;
+        let lines = FrameLines::new(resolved);
+        lines.write(&building.profile, &mut out).map_err(io::Error::from)?;
         out.write_all(b"\n")?;
         Ok(out.finish()?)
     }
@@ -649,23 +650,6 @@ fn cpu_delta(nanos: u64) -> fx::CpuDelta {
 
 fn frame_info(frame: fx::Frame, category: fx::CategoryHandle) -> fx::FrameInfo {
     fx::FrameInfo { frame, category_pair: category.into(), flags: fx::FrameFlags::empty() }
-}
-
-/// Returns a frame's module, and its text without the module. The text keeps the mark of a guessed
-/// name.
-fn without_module(frame: &Frame) -> (&str, Cow<'_, str>) {
-    let (module, text) = (&*frame.module, &*frame.text);
-    let after = |text: &'_ str| {
-        text.strip_prefix(module).and_then(|rest| rest.strip_prefix('!')).map(str::len)
-    };
-    let tail = |length: usize| text.get(text.len().saturating_sub(length)..).unwrap_or(text);
-    if let Some(length) = after(text) {
-        return (module, tail(length).into());
-    }
-    match text.strip_prefix('~').and_then(after) {
-        Some(length) => (module, format!("~{}", tail(length)).into()),
-        None => (module, text.into()),
-    }
 }
 
 /// Returns a time in the form of the viewer. It is at least 0, because the format does not allow

@@ -30,6 +30,8 @@ mod encode;
 mod events;
 #[cfg(feature = "firefox")]
 mod firefox;
+#[cfg(feature = "firefox")]
+mod firefox_frames;
 mod folded;
 mod gcdump;
 mod heap_dump;
@@ -347,7 +349,7 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "gcdump",
         extensions: &["gcdump"],
-        about: "PerfView, Visual Studio, dotnet-gcdump: a heap graph, from a trace with a heap dump",
+        about: "PerfView, Visual Studio, dotnet-gcdump: a heap graph, from a trace with a heap dump; module files are not read, so nested types may lack their outer types",
         kinds: &[],
         is_binary: true,
         make: gcdump::converter,
