@@ -10,6 +10,18 @@ export function frameNumber(trace, text) {
 // Returns the name of a frame for readers: that of the endpoint, if the method is its handler.
 export const nameText = ({ text, handler }, frame) => handler?.[frame] ?? text[frame];
 
+// Returns the source line of a frame, such as `Program.cs:33`; an empty text if it is not known.
+export function lineText({ line: lines }, frame) {
+  const at = lines?.[frame];
+  return at ? `${at.file.split(/[/\\]/).pop()}:${at.line}${at.first_line ? '+' : ''}` : '';
+}
+
+// Returns the address of the source file of a frame, by Source Link; null if it has none that a browser opens as a page.
+export function sourceUrl({ line: lines }, frame) {
+  const url = lines?.[frame]?.source_url ?? null;
+  return url !== null && /^https?:\/\//i.test(url) ? url : null;
+}
+
 // Returns a name that fits into a rectangle: `Type.Method`, or the endpoint.
 export const shortText = ({ text, type, method, handler }, frame) =>
   handler?.[frame] ?? ([type[frame], method[frame]].filter(Boolean).join('.') || text[frame]);

@@ -4,6 +4,7 @@ import { el, pictureLink, replace, say, visible } from './dom.mjs';
 import { countOf, formatCount, formatPercent, formatWeight, formatNanos } from './format.mjs';
 import { flameGraph, timeGraph } from './flame.mjs';
 import { frameOptions } from './frame-options.mjs';
+import { lineText, sourceUrl } from './frames.mjs';
 import { callTree, groupSums, methodSums, sandwich, stacksOverTime } from './calls.mjs';
 import { eachSample, endpointNumber } from './ranges.mjs';
 import { facts, scrollBox, table } from './table.mjs';
@@ -343,7 +344,21 @@ const weightColumns = (tree, whole) => [
   { title: 'Samples', number: true, value: (row) => row.totalSamples, text: (row) => formatCount(row.totalSamples) },
 ];
 
-function methodsTab(panel, { tree, whole, route, go }) {
+// Returns the source line of a frame for readers, which leads to the file on the web if the PDB says where it is.
+function sourceLine(trace, frame) {
+  const [text, url] = [lineText(trace.frames, frame), sourceUrl(trace.frames, frame)];
+  const title = trace.frames.line?.[frame]?.file;
+  return url === null
+    ? el('span', { title }, text)
+    : el('a', { class: 'source', href: url, title, target: '_blank', rel: 'noopener noreferrer' }, text);
+}
+
+function methodsTab(panel, { trace, tree, whole, route, go }) {
+  const source = {
+    title: 'Line',
+    value: (row) => lineText(trace.frames, row.frame),
+    node: (row) => sourceLine(trace, row.frame),
+  };
   const rows = methodSums(tree).map((row) => ({ ...row, name: tree.texts(row.frame) }));
   const box = el('div');
   const draw = (wanted) =>
@@ -352,7 +367,7 @@ function methodsTab(panel, { tree, whole, route, go }) {
       table({
         isNear: true,
         caption: `Methods (${formatCount(rows.length)})`,
-        columns: [{ title: 'Method', value: (row) => row.name }, ...weightColumns(tree, whole)],
+        columns: [{ title: 'Method', value: (row) => row.name }, ...weightColumns(tree, whole), ...(trace.frames.line ? [source] : [])],
         rows: rows.filter((row) => row.name.toLowerCase().includes(wanted.trim().toLowerCase())),
         onrow: (row) => go({ tab: 'sandwich', focus: row.name }, true),
         sort: { column: 1, down: true },
@@ -535,7 +550,7 @@ function treeTab(panel, { tree, whole, go }) {
   panel.append(callTreeTable(tree, whole, 'Call tree', (name) => go({ tab: 'sandwich', focus: name }, true)));
 }
 
-function sandwichTab(panel, { tree, whole, route, go }) {
+function sandwichTab(panel, { trace, tree, whole, route, go }) {
   const rows = methodSums(tree);
   const name = route.focus ?? (rows.length ? tree.texts(rows[0].frame) : null);
   // The field's text has no hidden characters, so names are compared without them, too.
@@ -566,6 +581,7 @@ function sandwichTab(panel, { tree, whole, route, go }) {
       ['Self', `${formatWeight(row.self, tree.unit)}, ${formatPercent((row.self / whole) * 100)}`],
       ['Total', `${formatWeight(row.total, tree.unit)}, ${formatPercent((row.total / whole) * 100)}`],
       ['Samples', formatCount(row.totalSamples)],
+      lineText(trace.frames, row.frame) && ['Line', sourceLine(trace, row.frame)],
     ]),
   );
   const to = (graph) => (frame) => go({ focus: graph.texts(frame) }, true);

@@ -130,13 +130,16 @@ impl CallNodeColumns {
             "named": frames.iter().map(named).collect::<Vec<_>>(),
             "nobody": frames.iter().map(|frame| u8::from(frame.map_or(true, is_nobodys))).collect::<Vec<_>>(),
         });
+        let Some(members) = written.as_object_mut() else { return written };
         // Only traces with readings have such frames.
         let waking: Vec<u8> = frames.iter().map(|frame| flag(frame, is_waking)).collect();
-        if waking.contains(&1)
-            && let Some(written) = written.as_object_mut()
-        {
-            written.insert("waking".to_owned(), json!(waking));
-            written.insert("waking_text".to_owned(), json!(FrameCall::Waking.text()));
+        if waking.contains(&1) {
+            members.insert("waking".to_owned(), json!(waking));
+            members.insert("waking_text".to_owned(), json!(FrameCall::Waking.text()));
+        }
+        let lines: Vec<_> = frames.iter().map(|frame| frame.ok()?.line.as_ref()).collect();
+        if lines.iter().any(Option::is_some) {
+            members.insert("line".to_owned(), json!(lines));
         }
         written
     }
