@@ -221,6 +221,22 @@ function idleEnds(trace, extent) {
   return words.length ? words.join(', ') : null;
 }
 
+// Returns what an operation of a benchmark took, as the summary says it; null if the trace has no benchmark.
+function operation(benchmark) {
+  if (!benchmark) return null;
+  const { allocated_bytes: bytes, collections, pause_ns: pause } = benchmark;
+  return [
+    el('h3', null, `An operation of ${benchmark.benchmark ?? 'the benchmark'}`),
+    facts([
+      ['Takes', formatNanos(benchmark.mean_ns), 'operation-time', benchmark.mean_ns],
+      bytes !== null && ['Allocates', bytes < 1 ? 'under 1 B' : formatBytes(bytes), 'operation-bytes', bytes],
+      collections !== null && ['Collections', collections.toFixed(3), 'operation-collections', collections],
+      collections > 0 && ['Paused by them', formatNanos(pause), 'operation-pause', pause],
+      ['Measured', `${countOf(benchmark.operations, 'operation')} in ${countOf(benchmark.iterations, 'iteration')}`, 'operations', benchmark.operations],
+    ]),
+  ];
+}
+
 export function overviewView(trace, route, range, extent) {
   const summary = trace.summary || {};
   const { unnamed } = trace;
@@ -231,6 +247,7 @@ export function overviewView(trace, route, range, extent) {
     range && rangeFacts(trace, range),
     el('h2', null, range ? 'What stands out in the whole trace' : 'What stands out'),
     verdict(trace, extent),
+    operation(summary.benchmark),
     facts([
       ['Length', formatNanos(summary.duration_ns), 'duration', summary.duration_ns],
       idle && ['Activity', idle, 'idle'],

@@ -105,6 +105,7 @@ impl ReportSet for DiffReports {
         }
         if let Some(interest) = interest {
             self.overview.observe(event, moment, model, interest);
+            self.overview.count_collections(interest);
         }
         self.startup.event(event, moment);
         self.extent.event(event, moment);

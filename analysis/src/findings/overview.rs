@@ -6,6 +6,7 @@ use super::missing_ids::IdsOfStarts;
 use super::own_events::{EventCounts, OwnEvents, is_own};
 use crate::fact::{Subjects, TraceSubject};
 use crate::model::{Model, Moment, Resolved};
+use crate::report::CollectionFigures;
 use crate::report::{
     Activities, ActivitiesReport, Alloc, AllocReport, BenchmarkFinder, Contention,
     ContentionReport, Counters, CountersReport, Exceptions, ExceptionsReport, Gc, GcReport, Jit,
@@ -13,7 +14,7 @@ use crate::report::{
     ThreadPool, ThreadPoolReport, Waits, WaitsReport,
 };
 #[cfg(feature = "page")]
-use crate::report::{CollectionFigures, Compilation, LogRow};
+use crate::report::{Compilation, LogRow};
 use nettrace_parser::Event;
 
 /// Lists the reports; each becomes a field of the generated types. The last one asks for the open
@@ -237,6 +238,7 @@ impl Overview {
         }
         if interest.benchmark {
             self.benchmark.event(event, moment);
+            self.reports.gc.keep_each();
         }
     }
 
@@ -246,8 +248,14 @@ impl Overview {
         self.reports.activities.take_ended()
     }
 
-    /// Takes the collections about which no more events will come.
-    #[cfg(feature = "page")]
+    /// Counts the collections of a benchmark, after an event, if nobody takes them.
+    pub(crate) fn count_collections(&mut self, interest: &OverviewInterest) {
+        if interest.gc || interest.benchmark {
+            self.take_collections();
+        }
+    }
+
+    /// Takes the collections about which no more events will come, if they are kept.
     pub(crate) fn take_collections(&mut self) -> Vec<CollectionFigures> {
         let ended = self.reports.gc.take_ended();
         self.benchmark.add_collections(&ended);

@@ -146,6 +146,7 @@ impl Report for Summary {
         let interest = self.interest.look_up(event, |event| self.overview.interest(event));
         if let Some(interest) = interest {
             self.overview.observe(event, moment, model, &interest);
+            self.overview.count_collections(&interest);
         }
         // The summary counts all events, of which it sees only some.
         false

@@ -75,9 +75,11 @@ pub(super) struct PageReports {
 
 impl PageReports {
     pub(super) fn new(tracks: SharedTracks, times: Option<Arc<ThreadTimes>>) -> PageReports {
+        let mut gc = Gc::default().at_most(MAX_COLLECTIONS);
+        gc.keep_each();
         PageReports {
             overview: Overview::new(OverviewReports {
-                gc: Gc::default().at_most(MAX_COLLECTIONS).with_each(),
+                gc,
                 alloc: Alloc::default(),
                 exceptions: Exceptions::default().top(STACKS),
                 contention: Contention::default().top(STACKS),

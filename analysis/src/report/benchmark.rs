@@ -9,8 +9,6 @@ use nettrace_parser::view::KnownProvider;
 const BENCHMARK: &str = "BenchmarkDotNet.EngineEventSource";
 /// Maximum number of iterations that are kept; a benchmark has 15 to 100.
 const MAX_ITERATIONS: usize = 1 << 12;
-/// Maximum number of collections that are kept until the end.
-const MAX_COLLECTIONS: usize = 1 << 16;
 
 /// One measured iteration of a benchmark: many operations, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,12 +42,20 @@ pub struct BenchmarkReport {
     /// Nanoseconds that an operation took, without the overhead of calling one that does nothing.
     pub mean_ns: f64,
     /// Bytes that an operation allocated, by the collections in the iterations: less than 1 if there
-    /// was none. `None` if the trace has no collections at all, or too many.
+    /// was none. `None` if the trace has no collections at all.
     pub allocated_bytes: Option<f64>,
     /// Number of collections, divided by that of the operations. `None` as for `allocated_bytes`.
     pub collections: Option<f64>,
     /// Nanoseconds in which a collection paused an operation. `None` as for `allocated_bytes`.
     pub pause_ns: Option<f64>,
+}
+
+/// Collections, their bytes and the nanoseconds of their pauses.
+#[derive(Debug, Clone, Copy, Default)]
+struct CollectionSums {
+    count: f64,
+    bytes: f64,
+    pause_nanos: f64,
 }
 
 /// Finds the measured iterations of a benchmark.
@@ -66,9 +72,20 @@ pub(crate) struct BenchmarkFinder {
     iterations: Vec<Iteration>,
     /// Nanoseconds and number of operations of all iterations of the empty workload.
     overhead: (f64, f64),
-    /// Start, bytes and pause of each collection.
-    collections: Vec<(i64, u64, u64)>,
-    is_cut: bool,
+    /// Collections that began in measured iterations.
+    collections: CollectionSums,
+    /// Collections that began in the iteration that has not ended.
+    in_open: CollectionSums,
+    /// Whether the trace has collections at all.
+    has_collections: bool,
+}
+
+impl CollectionSums {
+    fn add(&mut self, more: CollectionSums) {
+        self.count += more.count;
+        self.bytes += more.bytes;
+        self.pause_nanos += more.pause_nanos;
+    }
 }
 
 impl BenchmarkFinder {
@@ -83,8 +100,9 @@ impl BenchmarkFinder {
                 let name = event.fields().find("benchmarkName");
                 self.benchmark = name.and_then(|name| name.value.ok()?.to_text());
             }
-            11 | 15 => self.open = Some((id, nanos)),
+            11 | 15 => (self.open, self.in_open) = (Some((id, nanos)), CollectionSums::default()),
             12 | 16 => {
+                let measured = std::mem::take(&mut self.in_open);
                 let begun = self.open.take().filter(|(begin, _)| begin.saturating_add(1) == id);
                 let Some((_, from)) = begun else { return };
                 let field = event.fields().find("totalOperations");
@@ -98,28 +116,31 @@ impl BenchmarkFinder {
                     self.overhead.1 += iteration.operations;
                 } else if self.iterations.len() < MAX_ITERATIONS {
                     self.iterations.push(iteration);
+                    self.collections.add(measured);
                 }
             }
             _ => {}
         }
     }
 
-    /// Keeps collections that have ended.
+    /// Counts collections that have ended and began in a measured iteration.
     pub(crate) fn add_collections(&mut self, ended: &[CollectionFigures]) {
         for row in ended.iter().filter(|row| row.is_complete) {
-            if self.collections.len() >= MAX_COLLECTIONS {
-                self.is_cut = true;
-                return;
-            }
-            self.collections.push((row.start_ns, row.allocated_bytes.unwrap_or(0), row.pause_ns));
+            let measured = match self.open {
+                Some((15, from)) if from <= row.start_ns => &mut self.in_open,
+                _ if self.is_measured(row.start_ns) => &mut self.collections,
+                _ => continue,
+            };
+            measured.count += 1.0;
+            measured.bytes += row.allocated_bytes.unwrap_or(0) as f64;
+            measured.pause_nanos += row.pause_ns as f64;
         }
     }
 
-    /// Keeps the collections of a report that has not given them away before.
+    /// Counts the collections of a report that has not given them away before.
     pub(crate) fn add_rest(&mut self, gc: &GcReport) {
         self.add_collections(&gc.ended);
-        self.add_collections(&gc.figures);
-        self.is_cut |= !gc.figures.is_empty() && (gc.figures.len() as u64) < gc.counts.all;
+        self.has_collections = gc.counts.all > 0;
     }
 
     pub(crate) fn benchmark(&self) -> Option<&str> {
@@ -155,24 +176,16 @@ impl BenchmarkFinder {
             return None;
         }
         let nanos: f64 = self.iterations.iter().map(|it| self.own_nanos(it)).sum();
-        let (mut bytes, mut collections, mut pauses) = (0.0, 0.0, 0.0);
-        for (start, allocated, pause) in &self.collections {
-            if self.is_measured(*start) {
-                bytes += *allocated as f64;
-                collections += 1.0;
-                pauses += *pause as f64;
-            }
-        }
-        let has_all = !self.collections.is_empty() && !self.is_cut;
-        let each = |sum: f64| has_all.then_some(sum / operations);
+        let CollectionSums { count, bytes, pause_nanos } = self.collections;
+        let each = |sum: f64| self.has_collections.then_some(sum / operations);
         Some(BenchmarkReport {
             benchmark: self.benchmark.clone(),
             iterations: self.iterations.len() as u64,
             operations: rounded(operations),
             mean_ns: nanos / operations,
             allocated_bytes: each(bytes),
-            collections: each(collections),
-            pause_ns: each(pauses),
+            collections: each(count),
+            pause_ns: each(pause_nanos),
         })
     }
 }

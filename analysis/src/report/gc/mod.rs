@@ -47,13 +47,11 @@ impl Gc {
     }
 
     /// Keeps the figures of collections until they are [taken](Gc::take_ended).
-    #[cfg(feature = "page")]
-    pub(crate) fn with_each(self) -> Gc {
-        Gc { sums: self.sums.with_each(), ..self }
+    pub(crate) fn keep_each(&mut self) {
+        self.sums.keep_each();
     }
 
     /// Takes the collections about which no more events will come.
-    #[cfg(feature = "page")]
     pub(crate) fn take_ended(&mut self) -> Vec<CollectionFigures> {
         self.sums.take_ended()
     }
@@ -85,7 +83,6 @@ pub struct GcReport {
     pub(crate) counts: CollectionCounts,
     /// Collections that had not been taken.
     #[cfg_attr(feature = "serde", serde(skip))]
-    #[cfg_attr(not(feature = "page"), allow(dead_code, reason = "only the page shows them"))]
     pub(crate) ended: Vec<CollectionFigures>,
 }
 

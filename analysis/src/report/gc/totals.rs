@@ -182,9 +182,8 @@ impl GcSums {
     }
 
     /// Keeps the figures of collections until they are taken.
-    #[cfg(feature = "page")]
-    pub(super) fn with_each(self) -> GcSums {
-        GcSums { ended: Some(Vec::new()), ..self }
+    pub(super) fn keep_each(&mut self) {
+        self.ended.get_or_insert_default();
     }
 
     /// Takes the collections that were added since the last call.
