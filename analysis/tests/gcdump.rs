@@ -3,7 +3,8 @@
 
 use crate::made_gcdump::{Made, number};
 use nettrace_analysis::heap::{
-    GcDumpFault, HeapDump, HeapEstimate, HeapGeneration, HeapReader, HeapReport, Retained, RootKind,
+    GcDumpFault, HeapDiff, HeapDump, HeapEstimate, HeapGeneration, HeapReader, HeapReport,
+    HeapTypeDiff, Retained, RootKind,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -149,6 +150,55 @@ fn types_that_differ_in_what_tools_append_are_one() {
     let report = report(&read(&made));
     assert_eq!(report.types.len(), 1);
     assert_eq!((&*report.types[0].name, report.types[0].count), ("System.Byte[]", 5));
+}
+
+/// Returns names, with modules, and growth in bytes of the types that differ between two dumps, whose
+/// two types have these names and modules; the second type has 40 bytes more in the new dump.
+fn differences(
+    old: [(&'static str, Option<&'static str>); 2],
+    new: [(&'static str, Option<&'static str>); 2],
+) -> Vec<(String, i64)> {
+    let of = |types: [(&'static str, Option<&'static str>); 2], bytes| {
+        let mut made = Made::default();
+        for (at, (name, module)) in [2, 3].into_iter().zip(types) {
+            made.types[at] = (Some(name), 24, module);
+        }
+        made.nodes[3].0.as_mut().unwrap().1 = bytes;
+        report(&read(&made))
+    };
+    let diff = HeapDiff::new(&of(old, 40), &of(new, 80));
+    let shown = |row: &HeapTypeDiff| (format!("{}!{}", &*row.module, &*row.name), row.bytes_growth);
+    // Those without a growth keep more alive.
+    diff.types.iter().filter(|row| row.bytes_growth != 0).map(shown).collect()
+}
+
+#[test]
+fn nested_types_are_compared_by_their_full_names_where_both_dumps_have_them() {
+    let module = Some("/app/Demo.dll");
+    let full = [("Demo.Table.Entry", module), ("Demo.List.Entry", module)];
+    assert_eq!(differences(full, full), [("Demo!Demo.List.Entry".to_owned(), 40)]);
+    // A type elsewhere has the same last name, and no module.
+    let others = [("Entry", None), ("Demo.List.Entry", module)];
+    let both = [("Entry", None), ("Demo.List.Entry", None)];
+    for (old, new) in [(others, others), (others, both), (both, others)] {
+        assert_eq!(differences(old, new), [("Demo!Demo.List.Entry".to_owned(), 40)]);
+    }
+}
+
+#[test]
+fn a_nested_type_is_compared_by_its_last_name_with_a_dump_that_has_no_more() {
+    let module = Some("/app/Demo.dll");
+    let full = [("Demo.Node", module), ("Demo.List.Entry", module)];
+    for last in [module, None].map(|module| [("Demo.Node", module), ("Entry", module)]) {
+        for (old, new) in [(full, last), (last, full)] {
+            assert_eq!(differences(old, new), [("Demo!Demo.List.Entry".to_owned(), 40)]);
+        }
+    }
+    // Two nested types share the last name.
+    let full = [("Demo.Table.Entry", module), ("Demo.List.Entry", module)];
+    let last = [("Entry", module), ("Demo.Node", module)];
+    let found = differences(full, last);
+    assert!(found.iter().any(|(name, _)| name == "Demo!Entry"), "{found:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::holders::{HeapHolder, HeldBy};
 use super::name::HeapName;
 use super::report::{HeapReport, HeapTypeRow};
 use crate::document::SCHEMA;
-use crate::hash::HashSet;
+use crate::hash::{HashMap, HashSet};
 use crate::sorted::SortFew;
 use std::collections::BTreeMap;
 
@@ -130,10 +130,16 @@ impl HeapHolderGrowth {
 }
 
 /// Number of objects, bytes and retained bytes of a type in both dumps.
+#[derive(Default)]
 struct Pair<'r> {
-    row: &'r HeapTypeRow,
+    /// Row with the name by which the type is compared.
+    own: Option<&'r HeapTypeRow>,
+    /// Row with the full name of a nested type that is compared by its last name.
+    full: Option<&'r HeapTypeRow>,
     old: Option<[u64; 3]>,
     new: Option<[u64; 3]>,
+    /// Whether several nested types have the last name by which they are compared.
+    is_shared: bool,
 }
 
 fn growth(old: u64, new: u64) -> i64 {
@@ -147,6 +153,11 @@ fn has_module(row: &HeapTypeRow) -> bool {
     row.module.is_known() && !row.module.is_empty()
 }
 
+/// Returns the module of a row; empty if it has no name.
+fn module_of(row: &HeapTypeRow) -> &str {
+    if has_module(row) { &row.module } else { "" }
+}
+
 /// Returns the type's own name, without namespaces and outer types: `C<D.E>` for `A.B.C<D.E>`.
 fn own_name(name: &str) -> &str {
     let end = name.find(['<', '[']).unwrap_or(name.len());
@@ -154,33 +165,73 @@ fn own_name(name: &str) -> &str {
     dot.and_then(|dot| name.get(dot.saturating_add(1)..)).unwrap_or(name)
 }
 
+/// Types of one of the dumps.
+struct TypesOfDump<'r> {
+    types: HashSet<(&'r str, &'r str)>,
+    /// Whether all types of a name have modules.
+    names: HashMap<&'r str, bool>,
+}
+
+impl<'r> TypesOfDump<'r> {
+    fn new(report: &'r HeapReport) -> TypesOfDump<'r> {
+        let mut names = HashMap::default();
+        for row in &report.types {
+            *names.entry(&*row.name).or_insert(true) &= has_module(row);
+        }
+        let types = report.types.iter().map(|row| (&*row.name, module_of(row))).collect();
+        TypesOfDump { types, names }
+    }
+
+    /// Returns whether the dump has a type of this name in a module; if one of both modules has no
+    /// name, whether it has a type of this name.
+    fn has(&self, name: &str, module: &str) -> bool {
+        let has_modules = self.names.get(name);
+        has_modules.is_some_and(|known| !known || module.is_empty())
+            || self.types.contains(&(name, module))
+    }
+
+    /// Returns the name by which a type of this dump is compared. That is its full name. A dump whose
+    /// runtime leaves out outer types has only the last name of a nested type.
+    fn name_for(&self, row: &'r HeapTypeRow, other: &TypesOfDump<'_>) -> &'r str {
+        let (name, own, module) = (&*row.name, own_name(&row.name), module_of(row));
+        let is_last = !other.has(name, module) && other.has(own, module) && !self.has(own, module);
+        if is_last { own } else { name }
+    }
+}
+
+impl<'r> Pair<'r> {
+    /// Adds a row of one of the dumps. `name` is the name by which it is compared.
+    fn add(&mut self, row: &'r HeapTypeRow, name: &str) {
+        let is_full = row.name.len() > name.len();
+        let shown = if is_full { &mut self.full } else { &mut self.own };
+        self.is_shared |= is_full && shown.is_some_and(|known| known.name != row.name);
+        if has_module(row) || !shown.is_some_and(has_module) {
+            *shown = Some(row);
+        }
+    }
+
+    /// Returns the row whose name and module are shown.
+    fn row(&self) -> Option<&'r HeapTypeRow> {
+        if self.is_shared { self.own.or(self.full) } else { self.full.or(self.own) }
+    }
+}
+
 impl HeapDiff {
     /// Compares two dumps.
     pub fn new(old: &HeapReport, new: &HeapReport) -> HeapDiff {
-        let rows = || old.types.iter().chain(&new.types);
-        let without_module: HashSet<&str> =
-            rows().filter(|row| !has_module(row)).map(|row| &*row.name).collect();
-        // A type is known by its name and module. If its module has no name in one of the dumps,
-        // the type is known by its name alone.
-        let key = |row: &'_ HeapTypeRow| -> (String, String) {
-            if without_module.contains(&*row.name) {
-                return (row.name.to_string(), String::new());
-            }
-            // A dump without module names may have only the last name of a nested type.
-            let own = own_name(&row.name);
-            if without_module.contains(own) {
-                return (own.to_owned(), String::new());
-            }
-            (row.name.to_string(), row.module.to_string())
-        };
-        let mut pairs: BTreeMap<(String, String), Pair<'_>> = BTreeMap::new();
-        for (is_new, row) in
-            old.types.iter().map(|row| (false, row)).chain(new.types.iter().map(|row| (true, row)))
-        {
-            let pair = pairs.entry(key(row)).or_insert(Pair { row, old: None, new: None });
-            if has_module(row) || !has_module(pair.row) {
-                pair.row = row;
-            }
+        let sides = [TypesOfDump::new(old), TypesOfDump::new(new)];
+        let is_without_module =
+            |name: &str| sides.iter().any(|side| side.names.get(name).is_some_and(|known| !known));
+        let mut pairs: BTreeMap<(&str, &str), Pair<'_>> = BTreeMap::new();
+        let of_old = old.types.iter().map(|row| (false, row));
+        for (is_new, row) in of_old.chain(new.types.iter().map(|row| (true, row))) {
+            let [old, new] = &sides;
+            let name = if is_new { new.name_for(row, old) } else { old.name_for(row, new) };
+            // A type is known by its name and module. If its module has no name in one of the dumps,
+            // the type is known by its name alone.
+            let module = if is_without_module(name) { "" } else { module_of(row) };
+            let pair = pairs.entry((name, module)).or_default();
+            pair.add(row, name);
             let sums = if is_new { &mut pair.new } else { &mut pair.old };
             let sums = sums.get_or_insert([0; 3]);
             for (sum, more) in sums.iter_mut().zip([row.count, row.bytes, row.retained_bytes]) {
@@ -189,7 +240,9 @@ impl HeapDiff {
         }
         let mut types = Vec::new();
         let mut unchanged_types = 0u64;
-        for Pair { row, old, new } in pairs.into_values() {
+        for pair in pairs.into_values() {
+            let (Pair { old, new, .. }, Some(row)) = (&pair, pair.row()) else { continue };
+            let (old, new) = (*old, *new);
             let change = match (old, new) {
                 (Some(_), Some(_)) => HeapTypeChange::Both,
                 (None, _) => HeapTypeChange::New,
