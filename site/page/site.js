@@ -167,9 +167,9 @@ async function save_as(format) {
   go_back();
 }
 
-// Returns a file's name without what says that it is a trace.
+// Returns a file's name without what says what kind of file it is.
 function stem(name) {
-  return name.replace(/\.(gz|zst)$/, '').replace(/\.(nettrace|netperf)$/, '');
+  return name.replace(/\.(gz|zst)$/, '').replace(/\.(nettrace|netperf|gcdump)$/, '');
 }
 
 function size(bytes) {

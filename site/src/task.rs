@@ -8,16 +8,19 @@ use nettrace_analysis::heap::{HeapDump, HeapReader, HeapReport, Retained};
 use nettrace_analysis::input::{Ended, RecordedEnding, TraceBytes, plain, reason, with_causes};
 use nettrace_analysis::page::{self, Page, PageAbout};
 use nettrace_analysis::{Analysis, AnalysisError, AnalysisOptions, ThreadTimes};
-use nettrace_parser::{Reader, TimeOrdered};
+use nettrace_parser::{Reader, Source, TimeOrdered};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::sync::Arc;
+
+/// Number of bytes by which a `.gcdump` is recognised.
+const MIN_RECOGNISED_BYTES: u64 = 64;
 
 /// What to make of files.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {
-    /// The page of the first file, as `nettrace report html` writes it.
+    /// The page of the first file, a trace or a `.gcdump`, as `nettrace report html` writes it.
     Page,
     /// The page of a comparison, as `nettrace diff OLD NEW -o FILE` writes it. So many of the files
     /// are old ones; the others are new.
@@ -99,6 +102,9 @@ fn thread_times(file: &Dropped<'_>) -> Option<Arc<ThreadTimes>> {
 }
 
 fn write_page(file: &Dropped<'_>, out: &mut dyn Write) -> Result<Done, String> {
+    if let Some(done) = write_page_of_gcdump(file, out) {
+        return done;
+    }
     let mut trace = Opened::new(file)?;
     let mut options = AnalysisOptions::default();
     options.thread_times = thread_times(file);
@@ -111,6 +117,30 @@ fn write_page(file: &Dropped<'_>, out: &mut dyn Write) -> Result<Done, String> {
     let about = PageAbout::from_file(file.name.clone(), ended.outcome(), Some(file.bytes));
     page.write(&about, out).map_err(|error| error.to_string())?;
     Ok(done([&ended]))
+}
+
+/// Writes the page of a `.gcdump`, which has a heap and nothing else; `None` if the file is another
+/// one, or cannot be read.
+fn write_page_of_gcdump(file: &Dropped<'_>, out: &mut dyn Write) -> Option<Result<Done, String>> {
+    let mut bytes = file.first().ok()?;
+    let _ = bytes.fill(MIN_RECOGNISED_BYTES).ok()?;
+    if !HeapDump::is_gcdump(bytes.bytes()) {
+        return None;
+    }
+    let made = || {
+        let name = &file.name;
+        bytes.fill(u64::MAX).map_err(|error| format!("{name}: {}", plain(&error)))?;
+        let dump = HeapDump::from_gcdump(bytes.bytes());
+        let dump = dump
+            .map_err(|error| format!("{name}: {error}; get another copy, or make another dump"))?;
+        let length = bytes.bytes().len() as u64;
+        let ended = Ended::from(&Reader::new(bytes)).of_whole_file(length);
+        let about = PageAbout::from_file(name.clone(), ended.outcome(), Some(file.bytes));
+        let page = Page::of_heap(&dump);
+        page.write(&about, out).map_err(|error| error.to_string())?;
+        Ok(Done { is_intact: dump.losses.is_complete() })
+    };
+    Some(made())
 }
 
 /// Adds the heap and how the process ended to a page.

@@ -1,6 +1,7 @@
 //! The heap on a page, from a dump: its types, the dominator tree, and paths to objects.
 
-use super::Page;
+use super::{Page, pass};
+use crate::driver::AnalysisOptions;
 use crate::fact::thinned::{PagePart, Thinning};
 use crate::hash::HashSet;
 use crate::heap::{
@@ -23,6 +24,16 @@ const PATHS: usize = 5;
 const HEAP: PagePart = PagePart::Report("heap");
 
 impl Page {
+    /// Makes the page of a heap dump without a trace, as a `.gcdump` has it.
+    pub fn of_heap(dump: &HeapDump) -> Page {
+        let mut page = pass(AnalysisOptions::default()).finish().output;
+        page.summary = None;
+        let retained = Retained::from_dump(dump);
+        let report = HeapReport::new(std::slice::from_ref(dump), dump, &retained);
+        page.add_heap(dump, report, &retained);
+        page
+    }
+
     /// Adds the heap of a dump. The caller reads the dump if the summary says that there is one,
     /// because reading dumps takes more memory than a page.
     pub fn add_heap(&mut self, dump: &HeapDump, mut report: HeapReport, retained: &Retained) {

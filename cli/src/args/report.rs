@@ -110,6 +110,7 @@ pub(crate) enum Report {
     #[command(name = Counters::NAME, about = Counters::ABOUT, after_help = record::<Counters>())]
     Counters(WithCommon<ReportArgs<CounterFormatArgs, BeforeArgs<MomentArgs>>>),
     /// Everything as one HTML file: time line, flame graphs, tables
+    #[command(after_help = "A .gcdump instead of a trace gives a page of its heap.")]
     Html(WithCommon<HtmlArgs>),
     /// What is on the managed heap, what keeps it alive, and what grew
     // `heap` is a command of its own; it is listed here because people look for it among the

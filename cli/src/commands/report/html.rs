@@ -12,8 +12,7 @@ use crate::failure::Failure;
 use crate::heap_file::{GcDump, HeapFile};
 use crate::input::Ended;
 use crate::new_file;
-use nettrace_analysis::AnalysisOptions;
-use nettrace_analysis::heap::{HeapReport, Retained};
+use nettrace_analysis::model::LineCoverage;
 use nettrace_analysis::page::{self, Page, PageAbout};
 use std::path::{Path, PathBuf};
 
@@ -64,8 +63,10 @@ pub(crate) fn write_page(
     options.thread_times = trace.thread_times(input);
     let mut pass = page::pass(options);
     trace.read(|events| pass.read(events))?;
-    let unused = counted.add_names(&input.file, pass.model_mut())?;
-    let mut page = pass.finish().output;
+    let mut unused = counted.add_names(&input.file, pass.model_mut())?;
+    let finished = pass.finish();
+    unused.extend(finished.lines.iter().flat_map(LineCoverage::advice));
+    let mut page = finished.output;
     let ended = trace.ended();
     let summary = page.summary.as_mut();
     let heap = summary.and_then(|summary| complete(summary, input, context));
@@ -90,11 +91,7 @@ fn write_heap_page(
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     let GcDump { file, dump, ended } = read;
-    let mut page = page::pass(AnalysisOptions::default()).finish().output;
-    page.summary = None;
-    let retained = Retained::from_dump(&dump);
-    let report = HeapReport::new(std::slice::from_ref(&dump), &dump, &retained);
-    page.add_heap(&dump, report, &retained);
+    let page = Page::of_heap(&dump);
     write(&page, input, &ended, target, &[&input.file], context)?;
     missing(&file, &dump, context);
     let exit = context.conclude(&file, &ended, true);
