@@ -11,8 +11,8 @@ use std::io;
 /// Number of bytes by which a `.gcdump` is recognised.
 const MIN_RECOGNISED_BYTES: u64 = 64;
 /// Maximum number of bytes of a `.gcdump` that is packed or comes through a pipe, which is held in
-/// memory. It has some 25 million objects; a packed file of a few megabytes may unpack to more.
-const MAX_HELD_BYTES: u64 = 1 << 30;
+/// memory. It has some three million objects; a packed file of a few megabytes may unpack to more.
+const MAX_HELD_BYTES: u64 = 128 << 20;
 
 /// An open file with heap dumps.
 pub(crate) enum HeapFile {
@@ -45,7 +45,7 @@ impl HeapFile {
             Failure::read(&file, &Error::Io(error), position)
         })?;
         if !is_whole {
-            let text = "a .gcdump of more than 1 GiB: write it unpacked to a file, and read that";
+            let text = "a .gcdump of more than 128 MiB: write it unpacked to a file, and read that";
             return Err(Failure::input(&file, text));
         }
         let dump = HeapDump::from_gcdump(input.bytes());
