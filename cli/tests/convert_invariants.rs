@@ -1,4 +1,4 @@
-//! Replays the corpora of the fuzz targets `convert`, `files` and `reports`.
+//! Replays the corpora of the fuzz targets `convert`, `files`, `gcdump` and `reports`.
 
 use crate::invariants;
 
@@ -41,6 +41,11 @@ fn corpus_inputs_of_convert_hold_invariants() {
 #[test]
 fn corpus_inputs_of_files_give_the_same_output_however_they_are_read() {
     assert_inputs_hold("files", invariants::files::files);
+}
+
+#[test]
+fn corpus_inputs_of_gcdump_end_in_an_error_or_in_a_heap_that_can_be_written() {
+    assert_inputs_hold("gcdump", invariants::gcdump::gcdump);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Fuzz target `convert`: gives any bytes as a trace to the converters and to a command.
 
 pub(crate) mod files;
+pub(crate) mod gcdump;
 pub(crate) mod sessions;
 mod well_formed;
 

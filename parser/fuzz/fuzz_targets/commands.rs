@@ -7,9 +7,10 @@ mod invariants;
 
 use chosen::Target;
 
-const TARGETS: [(&str, Target); 3] = [
+const TARGETS: [(&str, Target); 4] = [
     ("convert", invariants::convert_once),
     ("files", invariants::files::files_once),
+    ("gcdump", invariants::gcdump::gcdump),
     ("reports", invariants::sessions::reports_once),
 ];
 
