@@ -35,8 +35,8 @@ def container(graph, heap=b"\1"):
     return out + struct.pack("<IIII", 1, stop, len(out), len(out) + 8)
 
 
-def graph(types, records, *, root=0, offsets=None, counts=(None, None, None, None), total=0):
-    """The graph; `counts` stand in for those of types, nodes, bytes and addresses."""
+def graph(types, records, *, root=0, offsets=None, counts=(None, None, None, None), total=0, groups=2):
+    """The graph; `counts` stand in for those of types, nodes, bytes and addresses. The first `groups` nodes are no objects."""
     blob, starts = bytearray(b"\0\0"), []
     for one in records:
         starts.append(len(blob))
@@ -46,7 +46,7 @@ def graph(types, records, *, root=0, offsets=None, counts=(None, None, None, Non
     shown = [there if count is None else count for count, there in zip(counts, real)]
     out = struct.pack("<qii", total, root, shown[0]) + b"".join(text(name) + struct.pack("<i", size) + text(module) for name, size, module in types)
     out += struct.pack(f"<i{len(starts)}I", shown[1], *starts) + struct.pack("<i", shown[2]) + bytes(blob)
-    addresses = [0x7F0000000000 + 64 * at for at in range(len(starts))]
+    addresses = [0 if at < groups else 0x7F0000000000 + 64 * at for at in range(len(starts))]
     return out + struct.pack(f"<i{len(starts)}Q", shown[3], *addresses) + b"\x08\1\6"
 
 
@@ -86,7 +86,8 @@ def files():
     statics = [record(3 + at, [2 + LARGE // 10], index=2 + at) for at in range(LARGE // 10)]
     names = [f"[static var Made.S.f{at}]" for at in range(LARGE // 10)]
     yield "static-variables", container(graph(
-        named(*names, "A", size=0), [record(1, [1]), record(2, list(range(2, 2 + LARGE // 10)), index=1), *statics, record(3 + LARGE // 10, [])]))
+        named(*names, "A", size=0), [record(1, [1]), record(2, list(range(2, 2 + LARGE // 10)), index=1), *statics, record(3 + LARGE // 10, [])],
+        groups=2 + LARGE // 10))
     for what, name in (("nested", "A<" * LARGE + ">" * LARGE), ("arrays", "A" + "[]" * LARGE), ("brackets", "[" * LARGE), ("long", "A" * 10 * LARGE),
                        ("generic", "A<" + "B," * LARGE + ">"), ("sizes", "A" + " (Bytes > 1K)" * (LARGE // 10)), ("dots", "." * LARGE)):
         yield f"name-{what}", container(graph(named(name), small))
