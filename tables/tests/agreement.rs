@@ -10,7 +10,7 @@ use nettrace_analysis::report::{
 use nettrace_analysis::{AnalysisOptions, PdbFile, ThreadState};
 use nettrace_export::{EventForm, EventPattern, EventWriter, WriteOptions};
 use nettrace_parser::Reader;
-use nettrace_tables::schema::{EVENTS, FRAMES};
+use nettrace_tables::schema::{EVENTS, FRAMES, SAMPLES};
 use nettrace_tables::{Table, TablePass};
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{
@@ -280,7 +280,7 @@ fn events_whose_layouts_get_no_file_are_counted() {
 fn frames_have_the_lines_of_a_pdb_if_they_are_asked_for() {
     let (trace, pdb) = (corpus::known("LineHot").bytes(), corpus::known_file("LineHot.pdb"));
     let frames = |has_lines| {
-        let mut options = of_tables(&[&FRAMES]);
+        let mut options = of_tables(&[&SAMPLES, &FRAMES]);
         options.lines = has_lines;
         let mut pass = TablePass::new(7, &options, spill()).unwrap();
         let _outcome = pass.read(&mut Reader::from_slice(&trace).time_ordered()).unwrap();
@@ -293,7 +293,7 @@ fn frames_have_the_lines_of_a_pdb_if_they_are_asked_for() {
     let line = |row: &_| {
         let at = (text(row, "file")?.to_owned(), whole(row, "line")?);
         assert_eq!((flag(row, "is_first_line"), text(row, "source_url")), (Some(false), None));
-        assert!(text(row, "text").unwrap().ends_with(&format!(":{}", at.1)), "{at:?}");
+        assert!(text(row, "text").unwrap().contains(&format!(".cs:{}", at.1)), "{at:?}");
         Some(at)
     };
     let lines: Vec<_> = frames(true).iter().filter_map(line).collect();
