@@ -35,7 +35,7 @@ impl SourceLink {
         let json = String::from_utf8_lossy(json);
         let documents = json.split_once("\"documents\"").map_or("", |(_, rest)| rest);
         let object = documents.trim_start().strip_prefix(':').unwrap_or_default();
-        let maps = flat_json::members(object).into_iter().filter_map(SourceMap::of).collect();
+        let maps = flat_json::members(object).into_iter().filter_map(SourceMap::read).collect();
         SourceLink { maps }
     }
 
@@ -56,7 +56,7 @@ impl SourceLink {
 }
 
 impl SourceMap {
-    fn of((path, url): (String, String)) -> Option<SourceMap> {
+    fn read((path, url): (String, String)) -> Option<SourceMap> {
         if !is_of_web(&url) {
             return None;
         }
