@@ -177,6 +177,7 @@ impl Csv {
             self.write_heading(out);
         }
         self.write_common(out, event, type_index, types);
+        self.payloads.begin(event);
         match selection {
             Some(selection) => {
                 for chosen in selection.of_shape(type_index.shape, names) {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::restriction, clippy::pedantic))]
 
+mod async_events;
 mod compiled;
 mod csv;
 mod detail;

@@ -11,16 +11,19 @@
 //! | guid | string, lower case, with dashes |
 //! | date | string, `"2024-02-29T12:34:56.0080000Z"` |
 //! | bytes | string, two hexadecimal digits each |
+//! | bytes with sub-events of the async profiler | object, see [`async_events`](crate::async_events) |
 //! | array | array; more than 64 elements that take no bytes: `{"empty_elements":65535}` |
 //! | object | object |
 //! | absent: the payload ends before it | `null`; more than 16 such fields are left out, and counted in `payload_faults` |
 //! | broken | `null`, and reported in `payload_faults` |
 
+use crate::async_events::AsyncWriter;
 use crate::json::Json;
 use crate::long::{is_all_empty, missing};
 use crate::shape::{Name, Names};
 use nettrace_parser::unstable::FieldPath;
-use nettrace_parser::{Event, FieldValue, Fields, Value};
+use nettrace_parser::view::{AsyncBuffer, KnownProvider};
+use nettrace_parser::{Clock, Content, Event, FieldValue, Fields, Value};
 use std::fmt;
 use std::io::Write;
 
@@ -33,6 +36,8 @@ const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 pub(crate) struct PayloadWriter {
     /// Whether integers that a double cannot represent exactly are written as strings.
     big_ints_as_strings: bool,
+    /// Clock for sub-events of the async profiler.
+    clock: Option<Clock>,
     /// Faults in the event's payload: JSON objects separated by commas.
     faults: Vec<u8>,
 }
@@ -41,7 +46,7 @@ type Within<'a> = FieldPath<'a, &'a Name>;
 
 impl PayloadWriter {
     pub(crate) fn new(big_ints_as_strings: bool) -> PayloadWriter {
-        PayloadWriter { big_ints_as_strings, faults: Vec::new() }
+        PayloadWriter { big_ints_as_strings, ..PayloadWriter::default() }
     }
 
     /// Returns the maximum number that is not written as a string.
@@ -57,6 +62,7 @@ impl PayloadWriter {
         event: &Event<'r>,
         names: &Names,
     ) -> &'r [u8] {
+        self.begin(event);
         out.push(b'{');
         let mut fields = event.fields();
         let mut is_first = true;
@@ -77,6 +83,14 @@ impl PayloadWriter {
         out.push(b'}');
         self.note_end(&fields);
         fields.rest()
+    }
+
+    /// Prepares for values of an event.
+    #[inline]
+    pub(crate) fn begin(&mut self, event: &Event<'_>) {
+        if event.known_provider() == KnownProvider::AsyncProfiler {
+            self.clock = Some(event.session().clock());
+        }
     }
 
     /// Records a fault if the stream's description of the fields is incomplete.
@@ -137,8 +151,34 @@ impl PayloadWriter {
     fn write_within(&mut self, out: &mut Vec<u8>, field: &FieldValue<'_>, within: Within<'_>) {
         self.note_field(field, within);
         match &field.value {
+            Ok(Value::Bytes(bytes)) if within.name.content == Some(Content::AsyncEvents) => {
+                self.write_async_events(out, bytes, field.offset, within);
+            }
             Ok(value) => self.write_value(out, value, within),
             Err(_) => out.raw("null"),
+        }
+    }
+
+    /// Appends the sub-events of the async profiler; the bytes if they have none.
+    #[cold]
+    fn write_async_events(
+        &mut self,
+        out: &mut Vec<u8>,
+        bytes: &[u8],
+        offset: usize,
+        within: Within<'_>,
+    ) {
+        let Some(buffer) = AsyncBuffer::from_bytes(bytes) else {
+            self.note_fault(
+                Some(within),
+                offset,
+                &"the buffer is of an unknown version, or cut off",
+            );
+            return self.write_value(out, &Value::Bytes(bytes), within);
+        };
+        let (is_json, clock, end) = (true, self.clock, usize::MAX);
+        if let Some(fault) = (AsyncWriter { out, is_json, clock, end }).write(&buffer) {
+            self.note_fault(Some(within), offset, &fault);
         }
     }
 

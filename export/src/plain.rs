@@ -41,11 +41,11 @@ pub(crate) fn plain(
             out.guid(*guid);
             Ok(())
         }
-        Value::Bytes(bytes) => {
+        Value::Bytes(bytes) if name.content.is_none() => {
             out.hex_bytes(bytes);
             Ok(())
         }
-        Value::Array(_) | Value::Object(_) => {
+        Value::Bytes(_) | Value::Array(_) | Value::Object(_) => {
             json.write_field(out, field, name);
             Ok(())
         }

@@ -8,7 +8,7 @@ use crate::hidden::escaped;
 use crate::json::Json;
 use crate::long::cut;
 use nettrace_parser::unstable::distinct_names;
-use nettrace_parser::{Event, Field, FieldType, FieldValue, Object, Schema, Unit};
+use nettrace_parser::{Content, Event, Field, FieldType, FieldValue, Object, Schema, Unit};
 use std::fmt;
 
 /// The names of sibling fields, in payload order.
@@ -28,6 +28,8 @@ pub struct Name {
     pub is_hex: bool,
     /// Unit of numbers; `None` if it is not known.
     pub unit: Option<Unit>,
+    /// What bytes hold; `None` if it is not known.
+    pub(crate) content: Option<Content>,
     /// Names of the fields within an object, or within the elements of an array.
     pub inner: Names,
 }
@@ -50,6 +52,7 @@ impl Name {
             key: key.into_boxed_slice(),
             is_hex: field.is_hex,
             unit: field.unit,
+            content: field.content,
             inner: Names::from_type(&field.kind),
         }
     }

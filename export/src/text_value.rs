@@ -7,13 +7,15 @@
 //! Descriptions in streams cannot express units. There the unit is part of a name (`milliseconds`)
 //! or a separate field (`DisplayUnits` of counters, `unit` of metrics), and shown as such.
 
+use crate::async_events::AsyncWriter;
 use crate::hidden::{escaped, is_plain};
 use crate::json::Json;
 use crate::long::{is_all_empty, missing};
 use crate::plain::float;
 use crate::shape::{Name, Names};
 use crate::units;
-use nettrace_parser::{Event, FieldValue, Fields, Unit, Utf16, Value};
+use nettrace_parser::view::AsyncBuffer;
+use nettrace_parser::{Content, Event, FieldValue, Fields, Unit, Utf16, Value};
 use std::io::Write;
 
 /// Writes payloads as text.
@@ -170,6 +172,15 @@ fn bare(out: &mut Vec<u8>, value: &Value<'_>, name: &Name, end: usize) {
         Value::F32(number) => float(out, *number),
         Value::F64(number) => float(out, *number),
         Value::Guid(guid) => out.guid(*guid),
+        Value::Bytes(bytes)
+            if name.content == Some(Content::AsyncEvents)
+                && let Some(buffer) = AsyncBuffer::from_bytes(bytes) =>
+        {
+            let (is_json, clock) = (false, None);
+            if let Some(fault) = (AsyncWriter { out, is_json, clock, end }).write(&buffer) {
+                let _ = write!(out, "<{fault}>");
+            }
+        }
         Value::Bytes(bytes) => {
             out.raw("0x");
             out.hex_bytes(bytes);

@@ -8,7 +8,7 @@ const ORDER: &[&[&str]] = &[
     &["escape", "expression", "glob", "hidden", "long", "nearest", "tags", "time_range", "units"],
     &["utf16"],
     &["json"],
-    &["detail", "line", "shape"],
+    &["async_events", "detail", "line", "shape"],
     &["event_types", "page", "payload"],
     &["compiled", "labels", "pattern", "plain", "selection"],
     &["text_value"],

@@ -84,7 +84,7 @@ pub use reader::{Item, Reader, Visit};
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub use resync::fuzzing;
-pub use schema::{Count, Field, FieldType, Schema, Unit, ValueMap};
+pub use schema::{Content, Count, Field, FieldType, Schema, Unit, ValueMap};
 pub use source::{Buffered, Source, Span, Whole};
 pub use statistics::Statistics;
 pub use version::Version;

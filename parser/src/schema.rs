@@ -256,6 +256,8 @@ pub struct Field {
     pub unit: Option<Unit>,
     /// Names of the field's values; `None` if they have none.
     pub map: Option<&'static ValueMap>,
+    /// What the field's bytes hold; `None` if the catalog does not know it.
+    pub content: Option<Content>,
     /// Register that stores the field's value as the count of a later field.
     pub(crate) register: Option<Register>,
     /// Position of the field, if all fields before it have a fixed size.
@@ -277,6 +279,7 @@ impl Field {
             is_hex: false,
             unit: None,
             map: None,
+            content: None,
             register: None,
             offset: None,
         }
@@ -314,6 +317,15 @@ impl Unit {
             Unit::Seconds => "s",
         }
     }
+}
+
+/// What the bytes of a field hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Content {
+    /// Sub-events of the async profiler: [`AsyncBuffer::from_bytes`](crate::view::AsyncBuffer::from_bytes)
+    /// reads them.
+    AsyncEvents,
 }
 
 /// Number of a register, which holds the value of a field while a payload is walked.

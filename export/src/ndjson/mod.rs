@@ -366,6 +366,7 @@ impl Ndjson {
         names: &Names,
         selection: &mut Selection,
     ) {
+        self.payloads.begin(event);
         out.raw(",\"payload\":{");
         let mut is_first = true;
         for chosen in selection.of_shape(type_index.shape, names) {

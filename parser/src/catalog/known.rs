@@ -23,6 +23,8 @@ pub enum KnownProvider {
     DiagnosticSource,
     /// `Microsoft-Extensions-Logging`.
     Logging,
+    /// `System.Runtime.CompilerServices.AsyncProfilerEventSource`.
+    AsyncProfiler,
     /// `Universal.System`.
     UniversalSystem,
     /// `Universal.Events`.
@@ -43,6 +45,7 @@ impl KnownProvider {
             "System.Diagnostics.Metrics" => KnownProvider::Metrics,
             "Microsoft-Diagnostics-DiagnosticSource" => KnownProvider::DiagnosticSource,
             "Microsoft-Extensions-Logging" => KnownProvider::Logging,
+            super::async_profiler::NAME => KnownProvider::AsyncProfiler,
             "Universal.System" => KnownProvider::UniversalSystem,
             "Universal.Events" => KnownProvider::UniversalEvents,
             _ => KnownProvider::Other,

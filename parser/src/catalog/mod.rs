@@ -11,7 +11,7 @@
 //! | native runtime | when the metadata has neither name nor fields | the stream's |
 //! | `Universal.System` | always: its metadata is wrong about text (FORMAT.md Q12) | – |
 //! | `Universal.Events` | when the metadata has no fields | the stream's |
-//! | `Microsoft-Diagnostics-DiagnosticSource`, `Microsoft-Extensions-Logging` | when the metadata has no fields | the stream's |
+//! | `Microsoft-Diagnostics-DiagnosticSource`, `Microsoft-Extensions-Logging`, the async profiler of .NET 11 | when the metadata has no fields | the stream's |
 //! | all others | never | the stream's |
 //!
 //! - The thread pool of NativeAOT and Mono is managed code that uses the native provider's
@@ -24,6 +24,7 @@
 //! - Names and fields never change within a version, but levels and keywords do: take these
 //!   from the trace.
 
+mod async_profiler;
 mod diagnostic_source;
 mod event;
 mod gc_dynamic;
@@ -51,6 +52,7 @@ fn providers() -> impl Iterator<Item = &'static CatalogProvider> {
         &universal::EVENTS_PROVIDER,
         &diagnostic_source::PROVIDER,
         &logging::PROVIDER,
+        &async_profiler::PROVIDER,
     ];
     generated::PROVIDERS.iter().copied().chain(by_hand)
 }

@@ -4,7 +4,7 @@
 //! A count is passed on in a register: `u32("Count").kept(0)` stores the value that
 //! `records("Values", 0, …)` uses. An event and its inner records share the registers.
 
-use crate::schema::{Count, Field, FieldType, Register, Schema, Unit, ValueMap};
+use crate::schema::{Content, Count, Field, FieldType, Register, Schema, Unit, ValueMap};
 
 /// One field of a table row.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +16,7 @@ pub(super) struct FieldRow {
     unit: Option<Unit>,
     map: Option<&'static ValueMap>,
     register: Option<Register>,
+    content: Option<Content>,
 }
 
 /// Number of times that a value occurs in the payload.
@@ -81,6 +82,7 @@ const fn row(name: &'static str, kind: RowType) -> FieldRow {
         unit: None,
         map: None,
         register: None,
+        content: None,
     }
 }
 
@@ -129,6 +131,11 @@ impl FieldRow {
         FieldRow { map: Some(map), ..self }
     }
 
+    /// Marks what the bytes hold.
+    pub(super) const fn holding(self, content: Content) -> FieldRow {
+        FieldRow { content: Some(content), ..self }
+    }
+
     /// Stores the value in a register, for a later field to use as its count.
     pub(super) const fn kept(self, register: Register) -> FieldRow {
         FieldRow { register: Some(register), ..self }
@@ -153,6 +160,7 @@ impl FieldRow {
             unit: self.unit,
             map: self.map,
             register: self.register,
+            content: self.content,
             ..Field::new(self.name, kind)
         }
     }

@@ -197,7 +197,7 @@ fn every_event_is_there_once_and_sorted() {
     }
     assert_eq!(
         events().filter(|event| find(event.provider, event.id, event.version).is_some()).count(),
-        524
+        525
     );
 }
 

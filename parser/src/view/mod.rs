@@ -19,6 +19,7 @@
 mod activity;
 mod adaptation;
 mod allocation;
+mod async_profiler;
 mod contention;
 mod counter;
 mod exception;
@@ -36,6 +37,9 @@ pub use crate::catalog::known::KnownProvider;
 pub use activity::{Activity, ActivityEdge};
 pub use adaptation::{GcAdaptation, GcAdaptationDecision, GcAdaptationSample};
 pub use allocation::Allocation;
+pub use async_profiler::{
+    AsyncBuffer, AsyncDetail, AsyncEvent, AsyncEvents, AsyncFrame, AsyncFrames, AsyncStack,
+};
 pub use contention::{ContentionStart, ContentionStop};
 pub use counter::{Counter, CounterValue};
 pub use exception::Exception;

@@ -5,16 +5,11 @@
 //! comes when it is full, so later than the samples that it explains. So [`AsyncRuns`] are read in a
 //! pass of their own, and the analysis is given them.
 
-mod buffer;
-
 use crate::hash::HashMap;
-use buffer::{AsyncBuffer, AsyncStep};
+use nettrace_parser::view::{AsyncBuffer, AsyncDetail, AsyncEvent, View};
 use nettrace_parser::{Event, Reader, Source};
 use std::sync::Arc;
 
-const PROVIDER: &str = "System.Runtime.CompilerServices.AsyncProfilerEventSource";
-/// Id of the event with a buffer.
-const BUFFER: u32 = 1;
 /// Maximum number of distinct stacks. Further ones are unknown.
 const MAX_STACKS: usize = 1 << 16;
 /// Maximum number of times at which threads went on with another stack, which take 16 bytes each.
@@ -79,6 +74,61 @@ impl AsyncRuns {
     }
 }
 
+/// What a sub-event says. Numbers are ids of dispatchers, which are 0 for none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum AsyncStep {
+    Created {
+        parent: u64,
+        dispatcher: u64,
+    },
+    Resumed(u64),
+    /// The thread leaves its innermost context: `is_over` if that is complete.
+    Left {
+        is_over: bool,
+    },
+    /// The innermost context goes on with the method this many frames further.
+    MethodsEnd(u64),
+    Stack {
+        dispatcher: u64,
+        is_appended: bool,
+        is_resumed: bool,
+        addresses: Vec<u64>,
+    },
+    /// What was known about the thread is over.
+    Reset,
+}
+
+impl AsyncStep {
+    fn of_event(event: &AsyncEvent<'_>) -> Option<AsyncStep> {
+        Some(match (event.detail, event.id) {
+            (AsyncDetail::Created { parent, dispatcher }, _) => {
+                AsyncStep::Created { parent, dispatcher }
+            }
+            (AsyncDetail::Resumed { dispatcher }, _) => AsyncStep::Resumed(dispatcher),
+            (AsyncDetail::Unwound { frames }, _) => AsyncStep::MethodsEnd(frames),
+            (AsyncDetail::Stack(stack), id) => {
+                // The start of a method is no return address. A library's awaiter has no code.
+                let shown = |address: u64, is_start| {
+                    (address != 0).then(|| address.saturating_add(u64::from(is_start)))
+                };
+                AsyncStep::Stack {
+                    dispatcher: stack.dispatcher,
+                    is_appended: id == 19,
+                    is_resumed: matches!(id, 7 | 16),
+                    addresses: (stack.frames())
+                        .filter_map(|frame| shown(frame.address, frame.state.is_some()))
+                        .collect(),
+                }
+            }
+            (_, 3 | 13) => AsyncStep::Left { is_over: false },
+            (_, 4 | 14) => AsyncStep::Left { is_over: true },
+            (_, 10 | 18) => AsyncStep::MethodsEnd(1),
+            (_, 20) => AsyncStep::Reset,
+            _ => return None,
+        })
+    }
+}
+
 /// Number of the stack without frames.
 const NO_STACK: u32 = u32::MAX;
 
@@ -117,18 +167,15 @@ impl Default for Dispatcher {
 
 impl Reading {
     fn event(&mut self, event: &Event<'_>) {
-        if event.id() != BUFFER || event.provider() != PROVIDER {
-            return;
-        }
-        let Some(buffer) = AsyncBuffer::from_payload(event.payload()) else { return };
-        let key = (event.process_id(), buffer.os_thread);
+        let Some(buffer) = AsyncBuffer::from_event(event) else { return };
+        let key = (event.process_id(), buffer.os_thread_id);
         if self.contexts.len() >= MAX_THREADS && !self.contexts.contains_key(&key) {
             self.runs.left_out = self.runs.left_out.saturating_add(1);
             return;
         }
-        for (ticks, step) in buffer {
-            if let Some(step) = step {
-                self.step(key, ticks, step);
+        for event in buffer.events() {
+            if let Some(step) = AsyncStep::of_event(&event) {
+                self.step(key, event.ticks, step);
             }
         }
     }
