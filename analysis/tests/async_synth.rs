@@ -297,6 +297,25 @@ fn a_task_of_several_is_shown_by_its_name() {
 }
 
 #[test]
+fn what_a_task_of_several_awaits_stands_below_it_and_nothing_else_that_is_completed() {
+    let first = [PRICE, START, PRICE_CALL, MAIN];
+    let completes = |id| {
+        vec![
+            created(0, 5, "Task.WhenAll", &[&[MAIN]]),
+            created(0, 1, "Async: <Price>d__2", &[&first]),
+            runs(0, 1),
+            burns(&[&[PRICE], &RESUMED]),
+            task(17, 0, &[], &[id, 0], None),
+            plain(16, 0, 5),
+            task(18, 0, &[], &[0], None),
+            ran(0),
+        ]
+    };
+    assert_eq!(folded(completes(1)), ["Program.Main;[Task.WhenAll];Orders.Price;Cpu.Burn"]);
+    assert_eq!(folded(completes(7)), ["Program.Main;Orders.Price;Cpu.Burn"]);
+}
+
+#[test]
 fn a_circle_of_awaits_has_an_end() {
     let steps = vec![
         created(0, 1, "Async: <Price>d__2", &[&FIRST_AWAIT]),

@@ -28,6 +28,8 @@ pub(in crate::model) enum TaskStep {
         work: u64,
     },
     WorkEnds(u64),
+    /// A task of several, such as that of `Task.WhenAll`, notes that one of them is complete.
+    Joins(u64),
     DelegateBegins(u64),
     DelegateEnds(u64),
 }
@@ -60,8 +62,8 @@ pub(crate) struct AwaitFields {
 impl AwaitFields {
     /// Returns the fields of an event that tells who awaits whom; `None` for other types.
     pub(crate) fn of_type(event: &Event<'_>) -> Option<AwaitFields> {
-        let is_followed = event.known_provider() == KnownProvider::Tasks
-            && matches!(event.id(), 7..=15 | 17..=19);
+        let is_followed =
+            event.known_provider() == KnownProvider::Tasks && matches!(event.id(), 7..=19);
         let number = |name| NumberField::of_type(event, name);
         is_followed.then(|| AwaitFields {
             task: number(TASK),
@@ -94,6 +96,7 @@ impl AwaitFields {
                 TaskStep::Created(task()?, name)
             }
             15 => TaskStep::Ended(task()?),
+            16 => TaskStep::Joins(task()?),
             17 => TaskStep::WorkBegins { task: task()?, work: self.work.read(event, WORK)? },
             18 => TaskStep::WorkEnds(self.work.read(event, WORK)?),
             19 => TaskStep::ContinuationBegins(task()?),

@@ -2,7 +2,7 @@
 
 use super::logical::{Cut, Segment, Then, method_of, segment};
 use super::{ChainId, Link};
-use crate::model::handle::{FrameHandle, ProcessHandle, StackHandle};
+use crate::model::handle::{FrameHandle, ProcessHandle, StackHandle, TextHandle};
 use crate::model::names::{Frame, FrameKind};
 use crate::model::resolver::Resolver;
 use crate::model::role::Role;
@@ -28,13 +28,20 @@ impl Resolver<'_, '_> {
         let runs = runs.filter(|runs| cut.fits(async_stacks.link(*runs), model.texts()));
         let mut chain = runs.map_or(ChainId::UNKNOWN, |runs| async_stacks.above(runs));
         let then = loop {
+            let own = frames.last().copied();
+            let from = frames.len();
             self.find_segment(chain);
             let Some(segment) = self.logical.as_ref().and_then(|it| it.known(chain)) else {
                 break Then::Unknown;
             };
             frames.extend(&segment.frames);
+            let then = segment.then;
+            if let Some(name) = async_stacks.joins(chain) {
+                let task = self.named_task(name);
+                frames.insert(self.end_of_start(frames, from, own), task);
+            }
             let is_long = frames.len() >= MAX_FRAMES;
-            match segment.then {
+            match then {
                 _ if is_long => break Then::Unknown,
                 Then::Above => chain = async_stacks.above(chain),
                 Then::Instead(instead) => chain = instead,
@@ -86,13 +93,27 @@ impl Resolver<'_, '_> {
         let mut found = segment(link, &frames, method);
         // A task without a method, such as that of `Task.WhenAll`, is shown by its name.
         if let (Then::Instead(_), Some(name), None) = (found.then, name, method) {
-            let text = format!("[{}]", texts.get(name));
-            let frame = self.intern(Frame::group(text, FrameKind::Managed), Role::WORK);
-            found = Segment { frames: vec![frame], then: Then::Above };
+            found = Segment { frames: vec![self.named_task(name)], then: Then::Above };
         }
         if let Some(logical) = &mut self.logical {
             logical.keep(chain, found);
         }
+    }
+
+    /// Returns where the frames end that only start the method `own`, of those from `from` on.
+    fn end_of_start(&self, frames: &[FrameHandle], from: usize, own: Option<FrameHandle>) -> usize {
+        let starts = |frame: &&FrameHandle| {
+            let is_library = self.async_role(**frame) == super::AsyncRole::Library;
+            is_library || own.is_some_and(|own| self.is_same(own, **frame))
+        };
+        let count = frames.iter().skip(from).take_while(starts).count();
+        from.saturating_add(count).min(frames.len())
+    }
+
+    /// Returns the frame of a task without a method, such as that of `Task.WhenAll`.
+    fn named_task(&mut self, name: TextHandle) -> FrameHandle {
+        let text = format!("[{}]", self.model().texts().get(name));
+        self.intern(Frame::group(text, FrameKind::Managed), Role::WORK)
     }
 
     fn frames_with_roles(&mut self, stack: StackHandle) -> Vec<(FrameHandle, super::AsyncRole)> {

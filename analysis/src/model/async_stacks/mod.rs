@@ -9,6 +9,7 @@
 //! | 14, 7, 10 | TraceOperationBegin, TaskScheduled, TaskWaitBegin | the first one that mentions a task has the stack at which its method was called |
 //! | 10 | TaskWaitBegin | the method of `ContinueWithTaskID` awaits `TaskID` |
 //! | 12 | AwaitTaskContinuationScheduled | `Task.Yield`, or a context: the stack of the await |
+//! | 16 | TraceOperationRelation | a task of several, `TaskID`, awaits the task that is complete |
 //! | 17, 18 | TraceSynchronousWorkBegin, -End | between them the thread runs the method of the task |
 //! | 11, 19 to 13 | TaskWaitEnd, TaskWaitContinuationStarted to -Complete | the same, for an await; also with fewer keywords |
 //! | 8, 9 | TaskStarted, TaskCompleted | between them the thread runs the task's delegate |
@@ -83,6 +84,7 @@ enum BracketOpening {
 #[derive(Debug, Clone, Copy)]
 struct Bracket {
     opening: BracketOpening,
+    task: u64,
     /// What runs, and its callers; `None` if the bracket completes a task.
     runs: Option<ChainId>,
 }
@@ -95,11 +97,11 @@ struct RunningThread {
 }
 
 impl RunningThread {
-    fn push(&mut self, opening: BracketOpening, runs: Option<ChainId>) {
+    fn push(&mut self, bracket: Bracket) {
         if self.brackets.len() >= MAX_BRACKETS {
             self.brackets.drain(..MAX_BRACKETS / 2);
         }
-        self.brackets.push(Bracket { opening, runs });
+        self.brackets.push(bracket);
     }
 
     /// Ends the innermost bracket with this opening, and all brackets inside of it, whose ends are
@@ -108,6 +110,13 @@ impl RunningThread {
         if let Some(at) = self.brackets.iter().rposition(|it| it.opening == opening) {
             self.brackets.truncate(at);
         }
+    }
+
+    /// Returns the task that has run up to its end: the thread completes it inside of its run.
+    fn completes(&self) -> Option<ChainId> {
+        let completed = self.brackets.last().filter(|bracket| bracket.runs.is_none())?;
+        let runs = self.brackets.iter().rev().find(|bracket| bracket.runs.is_some())?;
+        runs.runs.filter(|_| runs.task == completed.task)
     }
 
     fn runs(&self) -> Option<ChainId> {
@@ -127,6 +136,8 @@ pub(super) struct AsyncStacks {
     /// Stacks of the async profiler of .NET 11, and their links.
     runs: Option<Arc<AsyncRuns>>,
     profiled: HashMap<(ProcessHandle, u32), ChainId>,
+    /// Names of the tasks of several that await what was made at a link.
+    joins: HashMap<ChainId, TextHandle>,
     /// Callers of the stacks in `joined`.
     callers: HashMap<StackHandle, ChainId>,
     /// Awaiters on the way to the root while a chain is made, each with who made what it awaits.
@@ -211,8 +222,18 @@ impl AsyncStacks {
             TaskStep::WorkBegins { task, work: TaskStep::RUNS } => {
                 self.run(thread, BracketOpening::Work(TaskStep::RUNS), key(task));
             }
-            TaskStep::WorkBegins { work, .. } => {
-                self.push(thread, BracketOpening::Work(work), None)
+            TaskStep::WorkBegins { work, task } => {
+                self.push(
+                    thread,
+                    Bracket { opening: BracketOpening::Work(work), task, runs: None },
+                );
+            }
+            TaskStep::Joins(id) => {
+                let completed = self.threads.get(thread.index()).and_then(RunningThread::completes);
+                let name = self.tasks.get(&key(id)).and_then(|task| task.name);
+                if let (Some(completed), Some(name)) = (completed, name) {
+                    self.joins.insert(self.chains.above(completed), name);
+                }
             }
             TaskStep::WorkEnds(work) => self.pop(thread, BracketOpening::Work(work)),
             TaskStep::DelegateBegins(id) => self.run(thread, BracketOpening::Delegate(id), key(id)),
@@ -279,6 +300,12 @@ impl AsyncStacks {
         self.chains.above(link)
     }
 
+    /// Returns the name of the task of several that awaits what was made at a link. All that was
+    /// made there counts as awaited if one was, because the event comes only when that is complete.
+    pub(super) fn joins(&self, link: ChainId) -> Option<TextHandle> {
+        self.joins.get(&link).copied()
+    }
+
     fn thread(&mut self, thread: ThreadHandle) -> Option<&mut RunningThread> {
         let index = thread.index();
         if self.threads.len() <= index {
@@ -287,16 +314,16 @@ impl AsyncStacks {
         self.threads.get_mut(index)
     }
 
-    fn push(&mut self, thread: ThreadHandle, opening: BracketOpening, runs: Option<ChainId>) {
+    fn push(&mut self, thread: ThreadHandle, bracket: Bracket) {
         if let Some(row) = self.thread(thread) {
-            row.push(opening, runs);
+            row.push(bracket);
         }
     }
 
     /// Opens a bracket in which a thread runs a task.
     fn run(&mut self, thread: ThreadHandle, opening: BracketOpening, key: AsyncKey) {
-        let runs = self.runs(key);
-        self.push(thread, opening, Some(runs));
+        let runs = Some(self.runs(key));
+        self.push(thread, Bracket { opening, task: key.id, runs });
     }
 
     fn pop(&mut self, thread: ThreadHandle, opening: BracketOpening) {
