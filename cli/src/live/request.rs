@@ -119,15 +119,21 @@ pub(crate) fn naming_methods(
     Ok(config.providing(Providers::new(all.collect::<Vec<_>>())?))
 }
 
-/// Adds the events of tasks that tell who awaits whom.
+/// Adds the events of tasks that tell who awaits whom, and the async profiler of .NET 11, which tells
+/// it of methods that the runtime itself suspends. Other runtimes do not know it.
 pub(crate) fn with_tasks(config: SessionConfig) -> Result<SessionConfig, RequestError> {
     let tasks = Provider::new(TASKS)?.keywords(AWAITS).level(Level::Verbose);
-    let all = Providers::new(config.providers().iter().cloned().chain([tasks]))?;
+    let profiler = Provider::new(ASYNC_PROFILER)?.keywords(CALL_STACKS);
+    let added = [tasks, profiler.level(Level::Informational)];
+    let all = Providers::new(config.providers().iter().cloned().chain(added))?;
     Ok(config.providing(all))
 }
 
 /// Keywords of the events that tell who awaits whom.
 const AWAITS: u64 = 0x1ff;
+/// The async profiler of .NET 11, with all of its sub-events.
+const ASYNC_PROFILER: &str = "System.Runtime.CompilerServices.AsyncProfilerEventSource";
+const CALL_STACKS: u64 = 0x3_ffff;
 
 /// Returns whether a provider leaves out only the events that [`naming_methods`] would bring
 /// besides names.

@@ -348,7 +348,10 @@ fn who_awaits_whom_is_recorded_beside_what_else_is_asked_for() {
     let shown = ran(&args, &folder);
     assert_eq!(shown.code, Some(0), "{}", shown.stderr);
     let tasks = "System.Threading.Tasks.TplEventSource  keywords 0xf000000001ff  level 5 Verbose";
-    assert!(shown.text().contains(tasks), "{}", shown.text());
+    let profiler = "System.Runtime.CompilerServices.AsyncProfilerEventSource  keywords 0xf0000003ffff  level 4";
+    for provider in [tasks, profiler] {
+        assert!(shown.text().contains(provider), "{}", shown.text());
+    }
     assert!(shown.text().contains("Microsoft-DotNETCore-SampleProfiler"), "{}", shown.text());
     let run = on(&fake, &folder, &args[..6]);
     assert_eq!(run.code, Some(0));
