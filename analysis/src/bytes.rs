@@ -8,11 +8,13 @@ pub(crate) fn as_words(numbers: &[u64]) -> Option<&[[u32; 2]]> {
 }
 
 /// Returns a number whose lowest byte comes first.
+#[cfg(feature = "input")]
 pub(crate) fn little_u32(bytes: [u8; 4]) -> u32 {
     u32::from_le_bytes(bytes)
 }
 
 /// Returns a number whose lowest byte comes first.
+#[cfg(feature = "input")]
 pub(crate) fn little_u64(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes)
 }
