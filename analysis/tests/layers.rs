@@ -101,6 +101,7 @@ const ORDER: &[&[&str]] = &[
     ],
     &["report::benchmark", "report::endpoints"],
     &["report::endpoint_time", "report::sql", "report::startup", "report::tasks", "report::types"],
+    &["report::await_steps"],
     &["report::steps"],
     &["report::during", "report::http", "report::request_spans"],
     &["report::set", "report::outcome"],

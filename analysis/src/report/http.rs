@@ -97,7 +97,7 @@ impl Report for Http {
         let mut report = self.requests.finish(resolved);
         report.add_sql(&self.sql.finish(resolved).all_requests);
         if let Some(steps) = self.steps {
-            (report.steps, report.steps_left_out) = steps.finish();
+            (report.steps, report.steps_left_out) = steps.finish(resolved);
         }
         report
     }

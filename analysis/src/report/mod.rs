@@ -36,6 +36,7 @@
 
 pub(crate) mod activities;
 mod alloc;
+mod await_steps;
 mod benchmark;
 mod contention;
 mod contract;
@@ -149,7 +150,7 @@ pub(crate) use startup::RUNTIME_STARTS;
 pub use startup::{Reached, ReachedBy, Startup, StartupReport};
 pub use stuck::StuckThread;
 pub(crate) use stuck::StuckThreads;
-pub use task_waits::{OpenTaskWait, TaskWaitRow};
+pub use task_waits::{OpenTaskWait, TaskWaitRow, TaskWaiter};
 pub use tasks::{TaskActivity, TaskRow, Tasks, TasksReport};
 pub use threadpool::{
     PoolAdjustment, PoolLimits, PoolReason, PoolReasonCount, PoolStarvation, ThreadPool,

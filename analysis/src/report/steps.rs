@@ -1,11 +1,12 @@
-//! Steps inside the HTTP request that the user chose by an id: calls, spans, SQL commands, log
-//! messages and exceptions.
+//! Steps inside the HTTP request that the user chose by an id: calls, spans, SQL commands, awaits,
+//! log messages and exceptions.
 //!
 //! An event belongs to the request by the ids of its activity, of its span or of the spans around
 //! it; else by the stack of its thread or the connection of an earlier command, as in the SQL
 //! report.
 
 use super::activities::{RequestStep, StepKind};
+use super::await_steps::{AwaitEdge, AwaitSteps};
 use super::contract::Moment;
 use super::counts::increase;
 use super::logs::{Form, LogLevel, LoggedMessage};
@@ -15,7 +16,7 @@ use crate::hash::{HashMap, HashSet};
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_id::{ActivityId, WantedId};
 use crate::model::activity_path::PathForm;
-use crate::model::{Model, ThreadHandle};
+use crate::model::{Model, Resolved, ThreadHandle};
 use crate::sorted::SortFew;
 use nettrace_parser::Event;
 use nettrace_parser::view::{Exception, KnownProvider, View};
@@ -42,6 +43,7 @@ pub(super) struct Steps {
     /// Hashes of the ids of connections on which the request ran commands.
     connections: HashSet<u64>,
     steps: Vec<Found>,
+    awaits: AwaitSteps,
     left_out: u64,
     open_requests: HashMap<u64, usize>,
     /// Open spans and commands, each with its name or source.
@@ -87,6 +89,7 @@ impl Steps {
             ids: HashSet::default(),
             connections: HashSet::default(),
             steps: Vec::new(),
+            awaits: AwaitSteps::default(),
             left_out: 0,
             open_requests: HashMap::default(),
             open: HashMap::default(),
@@ -97,6 +100,9 @@ impl Steps {
 
     pub(super) fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let provider = event.known_provider();
+        if provider == KnownProvider::Tasks && !self.is_over {
+            return self.task(event, moment, model);
+        }
         let is_exception = provider == KnownProvider::Runtime && event.id() == THROWN;
         let may_tell = matches!(
             provider,
@@ -384,6 +390,26 @@ impl Steps {
         });
     }
 
+    fn task(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        if self.numbers.is_empty() || !matches!(event.id(), 10 | 11 | 14) {
+            return;
+        }
+        let Some(process) = model.thread(moment.thread).map(|row| row.process) else { return };
+        let stack = model.stack_of(event, moment.thread);
+        let of_stack = self.requests.request_for(event, None, moment.thread, stack, model);
+        let belongs = self.has_id(event, model.path_form(moment.thread))
+            || of_stack.is_some_and(|(number, _)| self.numbers.contains(&number));
+        match self.awaits.event(event, process, stack, belongs, model) {
+            Some(AwaitEdge::Begins(task)) => {
+                if let Some(place) = self.push(StepKind::Await, "", "", moment, model) {
+                    self.awaits.begun(task, place);
+                }
+            }
+            Some(AwaitEdge::Ends(place)) => self.end(Some(place), None, false, moment),
+            None => {}
+        }
+    }
+
     fn exception(&mut self, event: &Event<'_>, moment: &Moment, model: &Model) {
         let Some(exception) = Exception::from_event(event) else { return };
         let message = one_line(&exception.message.to_string());
@@ -396,7 +422,12 @@ impl Steps {
 
     /// Returns the steps in the order in which they began, and the number of steps that were not
     /// kept. Of several sources of commands, only the one with most commands counts.
-    pub(super) fn finish(self) -> (Vec<RequestStep>, u64) {
+    pub(super) fn finish(mut self, resolved: &Resolved<'_>) -> (Vec<RequestStep>, u64) {
+        for (place, text) in std::mem::take(&mut self.awaits).finish(resolved) {
+            if let Some(step) = self.step_mut(Some(place)) {
+                step.text = text.chars().take(MAX_TEXT_CHARACTERS).collect();
+            }
+        }
         let mut sources: HashMap<&str, u64> = HashMap::default();
         for found in self.steps.iter().filter(|found| found.step.kind == StepKind::Sql) {
             increase(sources.entry(&found.source).or_default(), 1);

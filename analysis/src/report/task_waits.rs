@@ -33,6 +33,61 @@ pub struct TaskWaitRow {
     pub still_waiting: u64,
     /// Time that waits in progress have taken at the end of the trace, in nanoseconds.
     pub open_ns: u64,
+    /// Methods that wait, longest total first; at most 20.
+    pub by: Vec<TaskWaiter>,
+    /// Number of methods beyond those in `by`. JSON omits the member if it is 0.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub by_left_out: u64,
+}
+
+/// Method that waits for tasks of a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TaskWaiter {
+    /// Name of the method.
+    pub method: String,
+    /// Number of waits that ended.
+    pub waits: u64,
+    /// Time of all waits, also of those still in progress at the end of the trace, in nanoseconds.
+    pub total_ns: u64,
+}
+
+/// Maximum number of methods in [`TaskWaitRow::by`].
+const MAX_WAITERS: usize = 20;
+
+/// Sums of a [`TaskWaitRow`].
+#[derive(Debug, Default)]
+struct WaitSums {
+    waited: Distribution,
+    begun: u64,
+    open_ns: u64,
+    /// Number of waits that ended and time of all waits, by the method that waits.
+    by: BTreeMap<String, (u64, u64)>,
+}
+
+impl WaitSums {
+    fn add_by(&mut self, method: &str, waits: u64, nanos: u64) {
+        if !self.by.contains_key(method) {
+            self.by.insert(method.to_owned(), (0, 0));
+        }
+        if let Some((count, total)) = self.by.get_mut(method) {
+            *count = count.saturating_add(waits);
+            *total = total.saturating_add(nanos);
+        }
+    }
+
+    fn row(self, (name, is_blocking): (String, bool)) -> TaskWaitRow {
+        let mut by: Vec<TaskWaiter> = (self.by.into_iter())
+            .map(|(method, (waits, total_ns))| TaskWaiter { method, waits, total_ns })
+            .collect();
+        by.sort_few_by_key(|row| Reverse(row.total_ns));
+        let by_left_out = by.len().saturating_sub(MAX_WAITERS) as u64;
+        by.truncate(MAX_WAITERS);
+        let still_waiting = self.begun.saturating_sub(self.waited.count());
+        let (waits, open_ns) = (self.waited.spread(), self.open_ns);
+        TaskWaitRow { name, is_blocking, waits, still_waiting, open_ns, by, by_left_out }
+    }
 }
 
 /// Unfinished wait for a task, at the end of the trace.
@@ -122,22 +177,25 @@ impl TaskWaits {
     }
 
     /// Returns the waits at the places that `passes` accepts. `named` returns the name of the task
-    /// at a place; if the task has none, the given words and a method.
-    pub(super) fn finish(
+    /// at a place; if the task has none, the given words and a method. `by` returns the method that
+    /// waits at a place.
+    pub(super) fn finish<'b>(
         mut self,
         shown: &mut ShownFrames<'_, '_>,
         passes: impl Fn(&TaskPlace) -> bool,
         named: impl Fn(&TaskPlace, &str) -> String,
+        by: impl Fn(&TaskPlace) -> &'b str,
         mut each: Option<&mut EachTask>,
     ) -> WaitedTasks {
         let resolved = shown.resolved();
-        let mut rows: BTreeMap<(String, bool), (Distribution, u64, u64)> = BTreeMap::new();
+        let mut rows: BTreeMap<(String, bool), WaitSums> = BTreeMap::new();
         for ((place, is_blocking), (waited, begun)) in
             self.places.iter().filter(|((place, _), _)| passes(place))
         {
             let row = rows.entry((named(place, WAITED_FOR_BY), *is_blocking)).or_default();
-            row.0.merge(waited);
-            row.1 = row.1.saturating_add(*begun);
+            row.waited.merge(waited);
+            row.begun = row.begun.saturating_add(*begun);
+            row.add_by(by(place), waited.count(), waited.sum());
         }
         let end = resolved.model().selected().last_nanos().unwrap_or(0);
         let mut open = Vec::new();
@@ -150,7 +208,8 @@ impl TaskWaits {
             let at_least_ns = begun.at_least_ns(resolved.model());
             add_to(each.as_deref_mut(), (place, is_blocking), wait.start.nanos, None);
             let row = rows.entry((named(&place, WAITED_FOR_BY), is_blocking)).or_default();
-            row.2 = row.2.saturating_add(at_least_ns);
+            row.open_ns = row.open_ns.saturating_add(at_least_ns);
+            row.add_by(by(&place), 0, at_least_ns);
             if open.len() < MAX_OPEN {
                 let frames = below(resolved, place.1, is_of_task_library);
                 let name = place.0.map(|(name, _)| resolved.model().text(name));
@@ -167,11 +226,10 @@ impl TaskWaits {
         let mut ended = self.not_kept.saturating_sub(self.not_kept_open);
         let mut rows: Vec<TaskWaitRow> = rows
             .into_iter()
-            .map(|((name, is_blocking), (waited, begun, open_ns))| {
-                begun_all = begun_all.saturating_add(begun);
-                ended = ended.saturating_add(waited.count());
-                let still_waiting = begun.saturating_sub(waited.count());
-                TaskWaitRow { name, is_blocking, waits: waited.spread(), still_waiting, open_ns }
+            .map(|(key, sums)| {
+                begun_all = begun_all.saturating_add(sums.begun);
+                ended = ended.saturating_add(sums.waited.count());
+                sums.row(key)
             })
             .collect();
         rows.sort_few_by_key(|row| Reverse(row.waits.total_ns.saturating_add(row.open_ns)));

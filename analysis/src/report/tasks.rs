@@ -422,7 +422,8 @@ impl Report for Tasks {
         let mut rows: Vec<_> = rows.into_iter().collect();
         rows.sort_few_by_key(|(_, (site, _))| Reverse((site.scheduled, site.started)));
         let mut shown = ShownFrames::new(resolved);
-        let waited = self.waits.finish(&mut shown, passes, named, each.as_mut());
+        let by = |place: &TaskPlace| waiter(resolved, place.1);
+        let waited = self.waits.finish(&mut shown, passes, named, by, each.as_mut());
         let mut each = each.unwrap_or_default();
         each.name(named);
         let tasks = rows
@@ -523,10 +524,17 @@ fn caller<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> &'r str {
     frame.map_or("(unknown method)", |frame| resolved.text(*frame))
 }
 
+/// Returns the qualified name of the method that waits on a stack.
+pub(super) fn waiter<'r>(resolved: &'r Resolved<'_>, stack: StackHandle) -> &'r str {
+    let frame = below(resolved, stack, is_of_task_library).first();
+    let frame = frame.and_then(|frame| resolved.frame(*frame));
+    frame.map_or("(unknown method)", |frame| frame.qualified_name())
+}
+
 /// Returns the shown name of a task. For a task of an async method it includes the method's type,
 /// which tells equally named methods apart. `named_at`: stack of the naming event, which has the
 /// type.
-fn task_name(stored: &str, resolved: &Resolved<'_>, named_at: StackHandle) -> String {
+pub(super) fn task_name(stored: &str, resolved: &Resolved<'_>, named_at: StackHandle) -> String {
     let (kind, stored) = TaskKind::split(stored);
     let method = task_method(stored, resolved.names());
     if kind != TaskKind::AsyncMethod || method.contains('.') {

@@ -49,7 +49,7 @@ pub struct ActivitiesReport {
     /// missing.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub line: Option<ActivityLine>,
-    /// Calls, spans, SQL commands, log messages and exceptions inside the chosen HTTP request, in
+    /// Calls, spans, SQL commands, awaits, log messages and exceptions inside the chosen HTTP request, in
     /// the order in which they began. Empty if none was chosen.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub steps: Vec<RequestStep>,
@@ -201,7 +201,8 @@ pub struct RequestStep {
     pub duration_ns: Option<u64>,
     /// Number of steps that enclose this one in time.
     pub depth: usize,
-    /// Text by kind: target, name, statement, `LEVEL LOGGER: message` or `type: message`.
+    /// Text by kind: target, name, statement, `TASK in METHOD ← CALLER`, `LEVEL LOGGER: message` or
+    /// `type: message`.
     pub text: String,
     /// Whether the step failed, is an exception, or is a message of level error or worse.
     pub is_error: bool,
@@ -223,6 +224,8 @@ pub enum StepKind {
     Span,
     /// An SQL command.
     Sql,
+    /// An await: what was awaited, in which method, and who awaits that one.
+    Await,
     /// A log message.
     Message,
     /// An exception that was thrown.

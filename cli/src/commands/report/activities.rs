@@ -525,6 +525,7 @@ fn kind_word(kind: StepKind) -> &'static str {
         StepKind::Call => "call",
         StepKind::Span => "span",
         StepKind::Sql => "SQL",
+        StepKind::Await => "await",
         StepKind::Message => "message",
         StepKind::Exception => "throw",
         _ => "step",

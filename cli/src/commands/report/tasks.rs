@@ -9,7 +9,7 @@ use crate::printable::printable;
 use crate::style::Paint;
 use crate::table::{Cell, Detail, first, left, right};
 use crate::units;
-use nettrace_analysis::report::{OpenTaskWait, TasksReport};
+use nettrace_analysis::report::{OpenTaskWait, TaskWaitRow, TasksReport};
 use std::io::{self, Write};
 
 pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>) -> io::Result<()> {
@@ -48,7 +48,7 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
             } else {
                 "-".to_owned()
             };
-            let after = [open.into(), kind.into(), printable(&row.name).into()];
+            let after = [open.into(), kind.into(), waited_for(row).into()];
             table.add_row(spread_row([count], &row.waits, after));
         }
         table.write(context)?;
@@ -79,6 +79,15 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
         duration(report.queued.max_ns),
     );
     prose(context, &strong, &summary)
+}
+
+/// Returns what was waited for, and the method that waited longest.
+fn waited_for(row: &TaskWaitRow) -> String {
+    let Some(first) = row.by.first() else { return printable(&row.name).to_string() };
+    let others = (row.by.len() as u64).saturating_sub(1).saturating_add(row.by_left_out);
+    let others =
+        if others > 0 { format!(" and {} more", units::count(others)) } else { String::new() };
+    format!("{} in {}{others}", printable(&row.name), printable(&first.method))
 }
 
 /// Writes the long waits that are not over at the end of the trace.
