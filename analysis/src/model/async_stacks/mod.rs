@@ -38,6 +38,7 @@ pub(super) use events::TaskStep;
 pub(super) use logical::{AsyncRole, LogicalFrames};
 use nettrace_parser::Stack;
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// Maximum number of tasks that are kept; beyond it, the oldest is dropped.
@@ -333,11 +334,16 @@ impl AsyncStacks {
     }
 
     fn task(&mut self, key: AsyncKey) -> &mut AsyncTask {
-        if !self.tasks.contains_key(&key) {
+        if self.tasks.len() >= MAX_TASKS || self.order.len() >= MAX_TASKS.saturating_mul(2) {
             self.make_room();
-            self.order.push_back(key);
         }
-        self.tasks.entry(key).or_default()
+        match self.tasks.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                self.order.push_back(key);
+                new.insert(AsyncTask::default())
+            }
+        }
     }
 
     fn make_room(&mut self) {
@@ -360,16 +366,15 @@ impl AsyncStacks {
         stack: StackHandle,
         thread: ThreadHandle,
     ) {
-        let runs = self.threads.get(thread.index()).and_then(RunningThread::runs);
-        let task = self.task(key);
-        if task.made.is_some() {
+        if self.tasks.get(&key).is_some_and(|task| task.made.is_some()) {
             return;
         }
-        (task.made, task.name) = (Some(stack), name);
+        let runs = self.threads.get(thread.index()).and_then(RunningThread::runs);
         let above = runs.map_or(ChainId::UNKNOWN, |runs| self.chains.above(runs));
         let link = Link::Made { stack, name, is_await: key.is_await };
         let made_by = self.chains.add(link, above);
-        self.task(key).made_by = made_by;
+        let task = self.task(key);
+        (task.made, task.name, task.made_by) = (Some(stack), name, made_by);
     }
 
     /// Returns the link of a task that runs, whose callers stand above it.

@@ -38,7 +38,7 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
     if !report.waits.is_empty() {
         writeln!(context.out.buffer())?;
         let not_over = right("OPEN", 5, 3);
-        let after = [not_over, left("KIND", 8, 0), left("WAITED FOR", 10, 0)];
+        let after = [not_over, left("KIND", 8, 0), left("WAITED FOR", 10, 0), left("IN", 14, 1)];
         let mut table = spread_table([right("WAITS", 7, 0)], &after);
         for row in report.waits.iter().take(rows) {
             let kind = if row.is_blocking { "blocking" } else { "await" };
@@ -48,7 +48,8 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
             } else {
                 "-".to_owned()
             };
-            let after = [open.into(), kind.into(), waited_for(row).into()];
+            let name = printable(&row.name).into();
+            let after = [open.into(), kind.into(), name, waiters(row).into()];
             table.add_row(spread_row([count], &row.waits, after));
         }
         table.write(context)?;
@@ -81,13 +82,13 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
     prose(context, &strong, &summary)
 }
 
-/// Returns what was waited for, and the method that waited longest.
-fn waited_for(row: &TaskWaitRow) -> String {
-    let Some(first) = row.by.first() else { return printable(&row.name).to_string() };
+/// Returns the method that waited longest, and the number of others.
+fn waiters(row: &TaskWaitRow) -> String {
+    let Some(first) = row.by.first() else { return String::new() };
     let others = (row.by.len() as u64).saturating_sub(1).saturating_add(row.by_left_out);
     let others =
         if others > 0 { format!(" and {} more", units::count(others)) } else { String::new() };
-    format!("{} in {}{others}", printable(&row.name), printable(&first.method))
+    format!("{}{others}", printable(&first.method))
 }
 
 /// Writes the long waits that are not over at the end of the trace.
