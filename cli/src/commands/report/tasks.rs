@@ -38,7 +38,7 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
     if !report.waits.is_empty() {
         writeln!(context.out.buffer())?;
         let not_over = right("OPEN", 5, 3);
-        let after = [not_over, left("KIND", 8, 0), left("WAITED FOR", 10, 0), left("IN", 14, 1)];
+        let after = [not_over, left("KIND", 8, 0), left("IN", 14, 5), left("WAITED FOR", 10, 0)];
         let mut table = spread_table([right("WAITS", 7, 0)], &after);
         for row in report.waits.iter().take(rows) {
             let kind = if row.is_blocking { "blocking" } else { "await" };
@@ -49,7 +49,7 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
                 "-".to_owned()
             };
             let name = printable(&row.name).into();
-            let after = [open.into(), kind.into(), name, waiters(row).into()];
+            let after = [open.into(), kind.into(), waiters(row).into(), name];
             table.add_row(spread_row([count], &row.waits, after));
         }
         table.write(context)?;
