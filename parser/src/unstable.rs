@@ -7,5 +7,5 @@
 //! open an issue, so that it can become stable.
 
 pub use crate::bytes::{Number, first, numbers, take_first};
-pub use crate::order::{Candidate, FilteredEvents, PendingFilter, Watermark};
+pub use crate::order::{Candidate, Delivered, FilteredEvents, PendingFilter, Watermark};
 pub use crate::payload::{FieldPath, NumberPlace, distinct_names};

@@ -29,7 +29,7 @@ const ORDER: &[&[&str]] = &[
     &["reader::begin", "reader::end", "reader::events", "reader::framing", "reader::recovery"],
     &["reader::dispatch"],
     &["reader"],
-    &["order::heads", "order::queued_event"],
+    &["order::delivered", "order::heads", "order::queued_event"],
     &["order::runs"],
     &["order::queue"],
     &["order::filter"],

@@ -47,6 +47,7 @@ fn all_public_types_may_go_to_another_thread_and_be_read_by_several() {
             MappedFile,
             #[cfg(feature = "mmap")]
             unstable::Candidate<'static>,
+            unstable::Delivered<'static>,
             unstable::NumberPlace,
             Metadata,
             MetadataExtra,

@@ -4,6 +4,7 @@
 //! event, or nothing, can take them as the event is read, and defer all other events, which
 //! are delivered in time order as usual.
 
+use super::delivered::Delivered;
 use super::queue::Queue;
 use crate::blob::BlobHeader;
 use crate::block::stack::Stack;
@@ -173,9 +174,12 @@ pub trait FilteredEvents {
     /// Takes the next deferred event, in time order; `None` if an older event may still follow.
     fn ready(&mut self) -> Option<Event<'_>>;
 
-    /// Returns the timestamp and the [offset](Event::payload_offset) of the event that
-    /// [`FilteredEvents::ready`] returns next.
-    fn peek(&self) -> Option<(u64, u64)>;
+    /// Passes the deferred events that [`FilteredEvents::ready`] would return to `take`, until it
+    /// returns an error. This is the fastest way to take them.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    fn deliver<E>(&mut self, take: impl FnMut(&Delivered<'_>) -> Result<(), E>) -> Result<(), E>;
 
     /// Returns the stack with a [number](Candidate::stack_number); empty for 0, and for a number
     /// that is not valid any more.

@@ -25,6 +25,7 @@
 //! the moment at which runs are merged, unless a limit or [`TimeOrdered::release`] delivers
 //! events before the watermark allows it.
 
+mod delivered;
 mod filter;
 mod heads;
 mod queue;
@@ -37,5 +38,6 @@ mod time_ordered;
 #[path = "../../tests/steps/time_order.rs"]
 mod steps;
 
+pub use delivered::Delivered;
 pub use filter::{Candidate, FilteredEvents, PendingFilter, Watermark};
 pub use time_ordered::TimeOrdered;

@@ -1,11 +1,12 @@
 //! Queues events in file order, and delivers them in time order.
 
+use super::delivered::{Delivered, Receive};
 use super::queued_event::{Ids, QueuedEvent, Segment, Segments, low_bits};
 use super::runs::Runs;
 use crate::blob::BlobHeader;
 use crate::context::{Context, Resolved};
 use crate::event::Event;
-use crate::reader::{BlobForm, Visit};
+use crate::reader::BlobForm;
 use crate::tables::{Covered, NO_SLOT};
 use crate::work;
 
@@ -16,6 +17,8 @@ const MIN_RECLAIMED: usize = 4096;
 
 /// Value that is the upper half of no thread id.
 const UNSETTLED: u64 = u64::MAX;
+/// Bit that is set in the upper half of no thread id.
+const PASSED: u64 = 1 << 63;
 
 /// Number of queued events, and number of bytes from the first to the last of them, at which
 /// the queue counts as full.
@@ -49,8 +52,8 @@ pub(super) struct Queue {
     /// Base of the newest segment.
     base: u64,
     /// Upper half of the thread id of the newest segment, which is compared with the next event's.
-    /// It is [`UNSETTLED`], so that the comparison fails, if the next event may need another
-    /// segment for another reason.
+    /// So that the comparison fails, it is [`UNSETTLED`] if the next event may need another segment
+    /// for another reason, and has [`PASSED`] if the filter has taken the events between.
     high: u64,
     /// Processor of the newest segment.
     processor: u32,
@@ -244,7 +247,7 @@ impl Queue {
         });
         let high = if form.is_v6 { 0 } else { upper_half(header.thread) };
         if changes | (high != self.high) {
-            return if high == self.high && !form.is_v6 {
+            return if high | PASSED == self.high | PASSED && !form.is_v6 {
                 self.append_changed(context, header, payload_at)
             } else {
                 self.append_unsettled(context, header, payload_at)
@@ -265,15 +268,23 @@ impl Queue {
         }
     }
 
-    /// Queues the next event of a block, before version 6, if it differs from the previous event
-    /// in its processor or its activity ids, but not in its thread. In the trace of a server
-    /// that handles many requests at a time, most events are like this.
+    /// Queues the next event of a block, before version 6, if it differs from the last queued event
+    /// in its processor or its activity ids, or the filter took events between them, but the upper
+    /// half of its thread id is the same. In the trace of a server that handles many requests at a
+    /// time, most events are like this.
     #[inline(never)]
     fn append_changed(&mut self, context: &Context, header: &BlobHeader, payload_at: u64) -> bool {
         let extra = self.segments.intern_extra(header);
-        let segment = Segment { processor: header.processor, extra, ..*self.segments.newest() };
+        let segment = Segment {
+            capture_thread: header.capture_thread,
+            processor: header.processor,
+            extra,
+            sequence: self.sequence_at_first(context, header),
+            ..*self.segments.newest()
+        };
         self.segment = self.segments.intern(segment);
         (self.processor, self.has_extra) = (segment.processor, extra != NO_SLOT);
+        self.high &= !PASSED;
         let ids = self.ids_of_run(header, false);
         self.put(context, header, payload_at, ids)
     }
@@ -350,13 +361,7 @@ impl Queue {
                 (true, false) => header.thread,
             },
             processor: header.processor,
-            // Sequence numbers of a thread increase as indices do, so the segment stores the
-            // number that an event at index 0 would have.
-            sequence: if context.is_v3() {
-                0
-            } else {
-                header.sequence.wrapping_sub(low_bits(self.count))
-            },
+            sequence: self.sequence_at_first(context, header),
             extra: if self.is_v6 { resolved.labels } else { self.segments.intern_extra(header) },
             metadata_id: if resolved.metadata == NO_SLOT { header.metadata_id } else { 0 },
         };
@@ -373,6 +378,13 @@ impl Queue {
             (false, true) => 0,
             (false, false) => upper_half(segment.thread),
         };
+    }
+
+    /// Returns the sequence number that an event at index 0 would have: those of a thread increase as
+    /// indices do.
+    #[inline]
+    fn sequence_at_first(&self, context: &Context, header: &BlobHeader) -> u32 {
+        if context.is_v3() { 0 } else { header.sequence.wrapping_sub(low_bits(self.count)) }
     }
 
     /// Handles an event that is older than the previous one or late. Starts a run if necessary,
@@ -408,7 +420,7 @@ impl Queue {
         }
         // The sequence number advanced and the index in the queue did not, so the next event
         // needs another segment.
-        self.high = UNSETTLED;
+        self.high |= PASSED;
     }
 
     /// Returns the newest time that may have been delivered.
@@ -420,14 +432,6 @@ impl Queue {
     pub(super) fn raise_watermark(&mut self, time: u64) {
         self.watermark = self.watermark.max(time);
         self.last = self.last.max(self.watermark);
-    }
-
-    /// Returns the time of the next event that is ready, and the stream position of its
-    /// payload.
-    #[inline]
-    pub(super) fn peek(&self) -> Option<(u64, u64)> {
-        let event = self.events.get(self.runs.next()?)?;
-        Some((event.time, self.segments.segment_of(event).payload_at(event)))
     }
 
     /// Removes the next event that is ready. Writes its header to `header`, and returns its slots
@@ -457,14 +461,15 @@ impl Queue {
         Some((resolved, segment.payload_at(&event)))
     }
 
-    /// Passes the events that are ready to `visitor`, as long as it wants more.
+    /// Passes the events that are ready to `visitor`, as long as it wants more, each with the time by
+    /// which it is ordered.
     #[inline(always)]
     pub(super) fn deliver(
         &mut self,
         context: &Context,
         window: &[u8],
         start: u64,
-        visitor: &mut impl Visit,
+        visitor: &mut impl Receive,
     ) {
         // There is one loop per version, so that the compiler knows which fields to
         // restore.
@@ -483,7 +488,7 @@ impl Queue {
         context: &Context,
         window: &[u8],
         start: u64,
-        visitor: &mut impl Visit,
+        visitor: &mut impl Receive,
     ) {
         let events = self.events.get(..self.count).unwrap_or_default();
         while self.runs.is_ready() && visitor.wants_more() {
@@ -502,19 +507,22 @@ impl Queue {
                     // A local variable needs no memory if the visitor is inlined.
                     let mut header = BlobHeader::default();
                     let resolved = event.recall::<V>(place, segment, &mut header, context, row);
+                    let time = event.time;
                     place = place.wrapping_add(1);
                     if V < 6 && segment.extra != NO_SLOT {
                         let [activity, related_activity] = self.segments.activities(segment);
                         let header = BlobHeader { activity, related_activity, ..header };
-                        visitor.event(Event::with_row(
+                        let event = Event::with_row(
                             context, &header, resolved, row, payload_at, window, start,
-                        ));
+                        );
+                        visitor.event(Delivered { event, time });
                     } else {
                         // A separate call lets the compiler see that there are no
                         // activities.
-                        visitor.event(Event::with_row(
+                        let event = Event::with_row(
                             context, &header, resolved, row, payload_at, window, start,
-                        ));
+                        );
+                        visitor.event(Delivered { event, time });
                     }
                 }
             }

@@ -1,5 +1,6 @@
 //! Fills the queue with a reader's events, and returns them in time order.
 
+use super::delivered::{Delivered, TryDeliver, stack_at};
 use super::filter::{Candidate, DeferAll, Filtered, FilteredEvents, PendingFilter, Watermark};
 use super::queue::{Fill, Queue};
 use super::queued_event::Segments;
@@ -350,14 +351,15 @@ impl<S: Source> FilteredEvents for TimeOrdered<S> {
     }
 
     #[inline]
-    fn peek(&self) -> Option<(u64, u64)> {
-        self.queue.peek()
+    fn deliver<E>(&mut self, take: impl FnMut(&Delivered<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut receiver = TryDeliver { take, result: Ok(()) };
+        let (context, source) = (&self.reader.state().context, self.reader.source());
+        self.queue.deliver(context, source.bytes(), source.start(), &mut receiver);
+        receiver.result
     }
 
     fn stack(&self, number: u32) -> Stack<'_> {
-        let context = &self.reader.state().context;
-        let bytes = context.tables.stacks.row(number.wrapping_sub(1)).unwrap_or_default();
-        Stack::new(bytes, context.trace.pointer_size)
+        stack_at(&self.reader.state().context, number)
     }
 }
 
@@ -374,6 +376,35 @@ mod tests {
             self.0.push(candidate.is_late());
             false
         }
+    }
+
+    /// Filter that defers all events.
+    struct Deferring;
+
+    impl PendingFilter for Deferring {
+        fn is_deferred(&mut self, _: &Candidate<'_>) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn delivery_goes_on_after_the_event_that_was_refused() {
+        let event = |ticks| Blob { ticks, is_sorted: false, ..Blob::default() };
+        let mut stream = Stream::new(Version::V4);
+        stream.trace(&Trace::default());
+        stream.event_block(&EventBlock::new([30, 10].map(event)));
+        stream.event_block(&EventBlock::new([20, 40].map(event)));
+        stream.end();
+        let mut events = Reader::from_slice(&stream.bytes).time_ordered();
+        let mut times = Vec::new();
+        while events.advance(&mut Deferring).unwrap().is_some() {
+            let refused = events.deliver(|next| {
+                times.push(next.place().0);
+                if times.len() == 2 { Err(next.event().timestamp_ticks()) } else { Ok(()) }
+            });
+            assert_eq!(refused, if times.len() == 2 { Err(20) } else { Ok(()) });
+        }
+        assert_eq!(times, [10, 20, 30, 40]);
     }
 
     #[test]

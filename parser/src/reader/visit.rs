@@ -66,7 +66,10 @@ impl<F, E> TryEach<F, E> {
 impl<F: FnMut(Event<'_>) -> Result<(), E>, E> Visit for TryEach<F, E> {
     #[inline(always)]
     fn event(&mut self, event: Event<'_>) {
-        self.result = (self.take)(event);
+        // Usually there is nothing to keep.
+        if let Err(error) = (self.take)(event) {
+            self.result = Err(error);
+        }
     }
 
     #[inline(always)]
