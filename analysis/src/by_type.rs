@@ -12,28 +12,42 @@ const MAX_IDS: usize = 1 << 16;
 pub(crate) struct ByType<T> {
     rows: Vec<(u64, T)>,
     none: T,
+    /// Decision about the last event whose type has no row.
+    other: Option<T>,
 }
 
 impl<T: Clone> ByType<T> {
     /// Creates an empty table. `none`: what fills the rows of types that have not been decided.
     pub(crate) const fn new(none: T) -> ByType<T> {
-        ByType { rows: Vec::new(), none }
+        ByType { rows: Vec::new(), none, other: None }
     }
 
     /// Returns the decision about the event's type, which `decide` makes at the first event.
-    #[inline]
-    pub(crate) fn look_up(&mut self, event: &Event<'_>, decide: impl FnOnce(&Event<'_>) -> T) -> T {
-        let Some(metadata) = event.metadata() else { return decide(event) };
+    #[inline(always)]
+    pub(crate) fn look_up(
+        &mut self,
+        event: &Event<'_>,
+        decide: impl FnOnce(&Event<'_>) -> T,
+    ) -> &T {
+        let Some(metadata) = event.metadata() else { return self.other.insert(decide(event)) };
         let (id, serial) = (metadata.id as usize, metadata.serial());
-        match self.rows.get(id) {
-            Some((known, decided)) if *known == serial => return decided.clone(),
-            None if id < MAX_IDS => self.rows.resize(id.saturating_add(1), (0, self.none.clone())),
-            _ => {}
+        if self.rows.get(id).is_none_or(|(known, _)| *known != serial) {
+            if id >= MAX_IDS {
+                return self.other.insert(decide(event));
+            }
+            self.put(id, (serial, decide(event)));
         }
-        let decided = decide(event);
-        if let Some(row) = self.rows.get_mut(id) {
-            *row = (serial, decided.clone());
+        self.rows.get(id).map_or(&self.none, |(_, decided)| decided)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put(&mut self, id: usize, row: (u64, T)) {
+        if id >= self.rows.len() {
+            self.rows.resize(id.saturating_add(1), (0, self.none.clone()));
         }
-        decided
+        if let Some(place) = self.rows.get_mut(id) {
+            *place = row;
+        }
     }
 }

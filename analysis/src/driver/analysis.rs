@@ -291,12 +291,13 @@ impl<'c> Analysis<'c> {
             self.settle_kinds();
         }
         let options = &self.options;
-        let TypeUse { topic, edge_type, source, is_of_process, tasks } =
-            self.types.look_up(event, |event| TypeUse::of_type(event, options));
-        let thread = self.model.learn_about(event, topic);
-        if let Some(fields) = &tasks {
+        let usage = self.types.look_up(event, |event| TypeUse::of_type(event, options));
+        let thread = self.model.learn_about(event, usage.topic);
+        if let Some(fields) = &usage.tasks {
             self.model.follow_task(event, thread, fields);
         }
+        let (source, is_of_process) = (usage.source, usage.is_of_process);
+        let edge_type = usage.edge_type.clone();
         // Without a usable clock, all events have the time 0.
         let nanos = match &self.clock {
             Some(clock) => clock.nanos_since_start(event.timestamp_ticks()),
@@ -319,6 +320,10 @@ impl<'c> Analysis<'c> {
             }
         }
         observer.event(event, &moment, &mut self.model);
+        if moment.edge_type().is_none() {
+            // Most moments have nothing to drop, which need not be found out by a call.
+            std::mem::forget(moment);
+        }
         passed_on
     }
 

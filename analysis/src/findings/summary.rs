@@ -142,11 +142,12 @@ impl Report for Summary {
         self.overview.interest(event).is_some()
     }
 
+    #[inline(always)]
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         let interest = self.interest.look_up(event, |event| self.overview.interest(event));
         if let Some(interest) = interest {
-            self.overview.observe(event, moment, model, &interest);
-            self.overview.count_collections(&interest);
+            self.overview.observe(event, moment, model, interest);
+            self.overview.count_collections(interest);
         }
         // The summary counts all events, of which it sees only some.
         false

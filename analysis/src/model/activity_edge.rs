@@ -33,6 +33,8 @@ pub(crate) struct ActivityEdge {
     /// Hash of the name of the event's provider.
     pub(crate) provider: u64,
     pub(crate) id: Option<ActivityId>,
+    /// Whether `id` is the event's activity id.
+    is_id_flowing: bool,
     /// The event's activity id, if the activity itself has a different id.
     pub(crate) path: Option<ActivityId>,
     /// Whether a DiagnosticListener reports the activity. An ActivitySource may report it, too.
@@ -106,7 +108,9 @@ impl ReadEdge {
             },
         };
         let flowing = ActivityId::of_event(event);
-        let (id, path, is_id_unique) = match logged_id(event) {
+        let logged = logged_id(event);
+        let is_id_flowing = logged.is_none();
+        let (id, path, is_id_unique) = match logged {
             // The stop of a scope of a log may have the activity id of another flow.
             Some(logged) => (Some(logged), flowing, true),
             None => {
@@ -120,6 +124,7 @@ impl ReadEdge {
             task_at: *task_at,
             provider: edge_type.provider,
             id,
+            is_id_flowing,
             path,
             is_listener: false,
             is_id_unique,
@@ -143,6 +148,11 @@ impl ActivityEdge {
         let began = Some(nanos.saturating_sub_unsigned(self.whole_nanos?)).filter(|at| *at >= 0)?;
         let start = ActivityEdge { is_start: true, reported_nanos: None, ..self.clone() };
         Some((start, began))
+    }
+
+    /// Returns the event's activity id.
+    pub(crate) fn flowing_id(&self) -> Option<&ActivityId> {
+        if self.is_id_flowing { self.id.as_ref() } else { self.path.as_ref() }
     }
 
     /// Returns the name of the task or activity without its source.
@@ -177,6 +187,7 @@ impl ActivityEdge {
             task_at: source.len().saturating_add(1),
             provider,
             id: None,
+            is_id_flowing: false,
             path: None,
             is_listener,
             is_id_unique: true,
@@ -231,6 +242,7 @@ impl ActivityEdge {
         edge.path = ActivityId::of_event(event);
         if edge.id.is_none() {
             edge.is_id_unique = false;
+            edge.is_id_flowing = true;
             edge.id = edge.path.take();
         }
         Some(edge)
@@ -354,6 +366,7 @@ impl ActivityEdge {
             task_at: 0,
             provider: 0,
             id: id.cloned(),
+            is_id_flowing: true,
             path: None,
             is_listener: false,
             is_id_unique,

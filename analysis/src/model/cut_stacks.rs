@@ -74,7 +74,7 @@ impl Repairs {
 
     /// Returns the stack completed by its lost callers, if these are certain; otherwise returns
     /// `stack`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn with_callers(
         &mut self,
         stacks: &mut Stacks,

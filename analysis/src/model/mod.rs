@@ -345,7 +345,8 @@ impl Model {
         let thread = self.threads.of_event(process, event);
         match topic {
             LearnTopic::Nothing => {}
-            LearnTopic::PathForm if self.loses_numbers(process) => {}
+            LearnTopic::PathForm
+                if event.activity_id().is_none() || self.loses_numbers(process) => {}
             _ => self.learn_from(event, process, topic),
         }
         thread

@@ -3,11 +3,19 @@
 use super::intervals::nanos_between;
 
 /// Number of the selected events, and the times of the first and the last one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SessionSpan {
     pub(crate) events: u64,
-    /// First and last time, in nanoseconds since the session's start.
-    extent: Option<(i64, i64)>,
+    /// First and last time, in nanoseconds since the session's start. Without events the first one is
+    /// the later one.
+    first: i64,
+    last: i64,
+}
+
+impl Default for SessionSpan {
+    fn default() -> SessionSpan {
+        SessionSpan { events: 0, first: i64::MAX, last: i64::MIN }
+    }
 }
 
 impl SessionSpan {
@@ -21,24 +29,29 @@ impl SessionSpan {
     #[inline]
     pub(crate) fn add_all(&mut self, events: u64, first: i64, last: i64) {
         self.events = self.events.saturating_add(events);
-        let (from, to) = self.extent.unwrap_or((first, last));
-        self.extent = Some((from.min(first), to.max(last)));
+        self.first = self.first.min(first);
+        self.last = self.last.max(last);
+    }
+
+    /// Returns the first and the last time.
+    fn extent(&self) -> Option<(i64, i64)> {
+        (self.first <= self.last).then_some((self.first, self.last))
     }
 
     /// Returns the time from the session's start to the last event, in nanoseconds. If the first
     /// event is earlier than the start, the time begins with that event.
     pub(crate) fn nanos_since_start(&self) -> u64 {
-        self.extent.map_or(0, |(first, last)| nanos_between(first.min(0), last))
+        self.extent().map_or(0, |(first, last)| nanos_between(first.min(0), last))
     }
 
     /// Returns the time of the last event, in nanoseconds since the session's start.
     pub(crate) fn last_nanos(&self) -> Option<i64> {
-        self.extent.map(|(_, last)| last)
+        self.extent().map(|(_, last)| last)
     }
 
     /// Returns the time from the first event to the last, in nanoseconds.
     pub(crate) fn nanos(&self) -> u64 {
-        self.extent.map_or(0, |(first, last)| nanos_between(first, last))
+        self.extent().map_or(0, |(first, last)| nanos_between(first, last))
     }
 }
 

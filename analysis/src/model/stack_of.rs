@@ -53,6 +53,7 @@ impl Model {
         self.repairs.whole(StackOf::Sample, thread, stack);
     }
 
+    #[inline(always)]
     fn stack_at(
         &mut self,
         (of, thread): (StackOf, ThreadHandle),
@@ -128,7 +129,7 @@ impl Model {
 
     /// Returns the handle of an event's stack. `thread` is the result of [`Model::learn`] for the
     /// event.
-    #[inline]
+    #[inline(never)]
     pub fn stack_of(&mut self, event: &Event<'_>, thread: ThreadHandle) -> StackHandle {
         let place = (event.payload_offset(), event.stack_id(), thread);
         if let Some((_, known)) = self.last_stack.filter(|(last, _)| *last == place) {

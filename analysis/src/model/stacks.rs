@@ -67,7 +67,7 @@ impl Stacks {
     /// Returns the handle of a stack of `process` at the time `ticks`. `id` is the id by which the
     /// stream refers to the stack at present. If an equal stack had the same id before, it is found
     /// without hashing.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn intern(
         &mut self,
         process: ProcessHandle,
@@ -75,7 +75,34 @@ impl Stacks {
         stack: Stack<'_>,
         ticks: u64,
     ) -> StackHandle {
-        let (stack, is_cut) = cut(stack);
+        // An address has at least four bytes.
+        match stack.bytes().len() <= MAX_FRAMES.saturating_mul(4) {
+            true => self.intern_cut(process, id, (stack, false), ticks),
+            false => self.intern_long(process, id, stack, ticks),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn intern_long(
+        &mut self,
+        process: ProcessHandle,
+        id: u32,
+        stack: Stack<'_>,
+        ticks: u64,
+    ) -> StackHandle {
+        self.intern_cut(process, id, cut(stack), ticks)
+    }
+
+    /// Returns the handle of a stack of at most [`MAX_FRAMES`] frames, and whether it had more.
+    #[inline(always)]
+    fn intern_cut(
+        &mut self,
+        process: ProcessHandle,
+        id: u32,
+        (stack, is_cut): (Stack<'_>, bool),
+        ticks: u64,
+    ) -> StackHandle {
         let place = id as usize % RECENT;
         if let Some(row) = self.recent.get(place).copied()
             && let Some(found) = self.rows.get(row as usize)
@@ -124,6 +151,7 @@ impl Stacks {
         handle
     }
 
+    #[inline(never)]
     fn look_up(
         &mut self,
         process: ProcessHandle,
@@ -289,17 +317,7 @@ pub(super) fn call_address(address: u64, is_leaf: bool) -> u64 {
 }
 
 /// Returns a stack of the innermost [`MAX_FRAMES`] frames, and whether there are more frames.
-#[inline]
 fn cut(stack: Stack<'_>) -> (Stack<'_>, bool) {
-    // An address has at least four bytes.
-    if stack.bytes().len() <= MAX_FRAMES.saturating_mul(4) {
-        return (stack, false);
-    }
-    cut_long(stack)
-}
-
-#[cold]
-fn cut_long(stack: Stack<'_>) -> (Stack<'_>, bool) {
     let frames = stack.len();
     let bytes = stack.bytes();
     if frames <= MAX_FRAMES {

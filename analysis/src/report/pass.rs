@@ -225,12 +225,12 @@ impl<R: Reports> Observer for ReportObserver<R> {
         {
             model.endpoint_started(event, moment.thread, &endpoint);
         }
-        let Some(interest) = uses.reports else { return };
+        let Some(interest) = &uses.reports else { return };
         if uses.shows_handler {
             let stack = model.stack_of(event, moment.thread);
             model.saw(moment.thread, stack);
         }
-        let about = self.reports.observe(event, moment, model, &interest);
+        let about = self.reports.observe(event, moment, model, interest);
         self.about = self.about.saturating_add(about);
     }
 }

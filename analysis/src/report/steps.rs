@@ -98,6 +98,7 @@ impl Steps {
         }
     }
 
+    #[inline(never)]
     pub(super) fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
         let provider = event.known_provider();
         if provider == KnownProvider::Tasks && !self.is_over {

@@ -54,14 +54,12 @@ pub(super) fn read<S: Source>(
         let end = filter.sort(complete);
         let (threads, ready) = filter.ready(end);
         let mut feed = SampleFeed { threads, handles: &mut handles, at: 0 };
-        while let Some(next) = events.peek() {
-            feed.until(Some(next), ready, analysis, |number| events.stack(number))?;
-            if let Some(event) = events.ready() {
-                analysis.event_for(&event, observer)?;
-                deferred = deferred.saturating_add(1);
-            }
-        }
-        feed.until(None, ready, analysis, |number| events.stack(number))?;
+        events.deliver(|next| {
+            feed.until(next.place(), ready, analysis, |number| next.stack(number))?;
+            deferred = deferred.saturating_add(1);
+            analysis.event_for(next.event(), observer)
+        })?;
+        feed.until((u64::MAX, u64::MAX), ready, analysis, |number| events.stack(number))?;
         filter.samples.drain(..end);
         filter.go_on(events.waiting() > 0);
         if complete == Watermark::All {

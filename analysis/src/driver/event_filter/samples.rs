@@ -46,12 +46,28 @@ pub(super) struct SampleFeed<'a> {
 }
 
 impl SampleFeed<'_> {
-    /// Passes on the samples before `next` (ticks and stream position of a deferred event), or all
-    /// samples if `next` is `None`. `stack_of` returns the stack of an id.
-    #[inline]
+    /// Passes on the samples before `end` (ticks and stream position of a deferred event).
+    /// `stack_of` returns the stack of an id.
+    #[inline(always)]
     pub(super) fn until<'s>(
         &mut self,
-        next: Option<(u64, u64)>,
+        end: (u64, u64),
+        ready: &[PendingSample],
+        analysis: &mut Analysis<'_>,
+        stack_of: impl Fn(u32) -> Stack<'s>,
+    ) -> Result<(), ConvertError> {
+        match ready.get(self.at) {
+            Some(next) if (next.ticks, next.at) <= end => {
+                self.pass_on(end, ready, analysis, stack_of)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[inline(never)]
+    fn pass_on<'s>(
+        &mut self,
+        end: (u64, u64),
         ready: &[PendingSample],
         analysis: &mut Analysis<'_>,
         stack_of: impl Fn(u32) -> Stack<'s>,
@@ -60,7 +76,6 @@ impl SampleFeed<'_> {
             self.handles.reuses = analysis.model().reuses();
             self.handles.handles.clear();
         }
-        let end = next.unwrap_or((u64::MAX, u64::MAX));
         for sample in ready.get(self.at..).unwrap_or_default() {
             if (sample.ticks, sample.at) > end {
                 break;

@@ -13,6 +13,7 @@ const MAX_KEY_BYTES: usize = 128;
 /// What the fields of a type of events tell about activities.
 #[derive(Debug)]
 pub(super) struct EdgeFields {
+    /// Uses of the fields up to the last one that is used.
     rows: Vec<FieldUse>,
     /// Direction and recent facts, if the activities may be HTTP requests.
     http: Option<(Option<&'static str>, RecentFacts)>,
@@ -36,7 +37,10 @@ impl EdgeFields {
             key: chosen.is_none_or(|it| it.contains(&name)).then(|| hash_of(short(name))),
             http: HttpField::of_name(name).filter(|_| http.is_some()),
         };
-        EdgeFields { rows: fields.iter().map(|field| use_of(&field.name)).collect(), http }
+        let mut rows: Vec<FieldUse> = fields.iter().map(|field| use_of(&field.name)).collect();
+        let is_used = |row: &FieldUse| row.key.is_some() || row.http.is_some();
+        rows.truncate(rows.iter().rposition(is_used).map_or(0, |last| last.saturating_add(1)));
+        EdgeFields { rows, http }
     }
 
     /// Adds hashes of the names and values of the fields to compare to `keys`, and returns the facts

@@ -112,6 +112,6 @@ impl EdgeTypes {
     /// stops that reports of activities read.
     #[inline]
     pub(crate) fn look_up(&mut self, event: &Event<'_>) -> Option<Arc<EdgeType>> {
-        self.0.look_up(event, |event| EdgeType::from_event(event).map(Arc::new))
+        self.0.look_up(event, |event| EdgeType::from_event(event).map(Arc::new)).clone()
     }
 }

@@ -279,7 +279,10 @@ impl Activities {
             .as_mut()
             // What a thread did before the stop is not known any more.
             .filter(|_| edge.whole_nanos.is_none())
-            .map(|parts| parts.start(event, moment, above, may_repeat, is_wanted));
+            .map(|parts| {
+                let id = edge.flowing_id().cloned();
+                parts.start(event, moment, id, above, may_repeat, is_wanted)
+            });
         let begun = BegunActivity {
             node,
             stack: model.stack_of(event, moment.thread),
@@ -609,7 +612,7 @@ impl Report for Activities {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if let Some(parts) = &mut self.parts {
             parts.event(event, moment, model);

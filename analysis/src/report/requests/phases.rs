@@ -211,7 +211,7 @@ impl Default for PhaseMarks {
 impl PhaseMarks {
     /// Returns the begin or end of a phase that an event marks; `None` for other events.
     pub(crate) fn read(&mut self, event: &Event<'_>) -> Option<PhaseMark> {
-        match self.0.look_up(event, PhaseMark::of_type)? {
+        match (*self.0.look_up(event, PhaseMark::of_type))? {
             PhaseMark::LeftQueue(_) => {
                 let waited = event.fields().next()?.value.ok()?;
                 Some(PhaseMark::LeftQueue(nanos_of(waited)?))

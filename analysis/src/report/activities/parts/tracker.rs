@@ -156,7 +156,7 @@ impl PartTracker {
     /// the event.
     #[inline(always)]
     pub(crate) fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let role = self.roles.look_up(event, PartRole::of_type);
+        let role = *self.roles.look_up(event, PartRole::of_type);
         match role {
             PartRole::Nothing => return,
             PartRole::Sample => return self.sample(event, moment, model),
@@ -172,7 +172,7 @@ impl PartTracker {
 
     /// Returns whether an event without an activity id changes nothing but what is known of its task:
     /// its thread worked for no activity before, and neither does it now.
-    #[inline]
+    #[inline(always)]
     fn is_outside(&mut self, event: &Event<'_>, role: PartRole, thread: ThreadHandle) -> bool {
         if !self.threads.get(thread.index()).is_none_or(Carrier::is_outside) {
             return false;
@@ -485,18 +485,18 @@ impl PartTracker {
     }
 
     /// Opens the account of an activity that starts. Returns the number for [`PartTracker::stop`].
-    /// `parent`: number of the activity around it; `may_repeat`: whether other open activities may
-    /// have the event's activity id; `is_wanted`: whether to keep a time line.
+    /// `id`: activity id of the event; `parent`: number of the activity around it; `may_repeat`:
+    /// whether other open activities may have the id; `is_wanted`: whether to keep a time line.
     pub(crate) fn start(
         &mut self,
         event: &Event<'_>,
         moment: &Moment,
+        id: Option<ActivityId>,
         parent: Option<AccountNumber>,
         may_repeat: bool,
         is_wanted: bool,
     ) -> AccountNumber {
         let now = self.pauses.at(event.process_id(), moment.nanos);
-        let id = ActivityId::of_event(event);
         // Programs set other ids, and may lose them at an await.
         let is_followed = id.as_ref().is_some_and(ActivityId::is_path);
         let around = match (parent, &id) {
