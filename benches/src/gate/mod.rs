@@ -124,9 +124,9 @@ const READING: [Row; 16] = [
 
 /// Limits on what people wait for: reports, and events as text.
 const REPORTS: [Row; 6] = [
-    event("summary", Case::Net10, 1_160.0),
-    event("summary", Case::Web, 3_280.0),
-    event("http", Case::Web, 3_810.0),
+    event("summary", Case::Net10, 1_005.0),
+    event("summary", Case::Web, 3_240.0),
+    event("http", Case::Web, 3_760.0),
     event("page", Case::Net10, 3_990.0),
     event("perfetto", Case::Net10, 2_330.0),
     event("text", Case::Net10, 1_545.0),
