@@ -225,6 +225,7 @@ function idleEnds(trace, extent) {
 function operation(benchmark) {
   if (!benchmark) return null;
   const { allocated_bytes: bytes, collections, pause_ns: pause } = benchmark;
+  const operations = countOf(benchmark.operations, 'operation');
   return [
     el('h3', null, `An operation of ${benchmark.benchmark ?? 'the benchmark'}`),
     facts([
@@ -232,7 +233,7 @@ function operation(benchmark) {
       bytes !== null && ['Allocates', bytes < 1 ? 'under 1 B' : formatBytes(bytes), 'operation-bytes', bytes],
       collections !== null && ['Collections', collections.toFixed(3), 'operation-collections', collections],
       collections > 0 && ['Paused by them', formatNanos(pause), 'operation-pause', pause],
-      ['Measured', `${countOf(benchmark.operations, 'operation')} in ${countOf(benchmark.iterations, 'iteration')}`, 'operations', benchmark.operations],
+      ['Measured', `${operations} in ${countOf(benchmark.iterations, 'iteration')}`, 'operations', benchmark.operations],
     ]),
   ];
 }
