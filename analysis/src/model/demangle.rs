@@ -24,6 +24,7 @@ const MAX_DEPTH: usize = 16;
 pub(crate) fn demangle(segments: &mut Vec<String>, method: &mut String) {
     let mut inner: Vec<String> = Vec::new();
     let mut is_closure = false;
+    let mut is_in_mono_closure = false;
     segments.retain_mut(|segment| match of_type(segment) {
         TypeKind::Written => true,
         TypeKind::FileLocal(name) => {
@@ -31,11 +32,13 @@ pub(crate) fn demangle(segments: &mut Vec<String>, method: &mut String) {
             true
         }
         TypeKind::Closure => false,
-        TypeKind::StateMachine(name) | TypeKind::MonoClosure(name, _) => {
-            // A closure class lies in the state machine of the same function.
-            if inner.last() != Some(&name) {
-                inner.push(name);
-            }
+        TypeKind::StateMachine(name) => {
+            add_function(&mut inner, name, is_in_mono_closure);
+            false
+        }
+        TypeKind::MonoClosure(name, _) => {
+            add_function(&mut inner, name, false);
+            is_in_mono_closure = true;
             false
         }
         TypeKind::FSharp(name, place) => {
@@ -67,29 +70,45 @@ pub(crate) fn demangle(segments: &mut Vec<String>, method: &mut String) {
 /// | `Program+<>c__DisplayClass14_0` | `Program.closure_14_0` |
 pub(crate) fn demangle_type(segments: &mut Vec<String>) {
     let last = segments.len().saturating_sub(1);
-    let shown =
-        segments.drain(..).enumerate().filter_map(|(at, segment)| match of_type(&segment) {
-            TypeKind::Written => Some(segment),
-            TypeKind::FileLocal(name) | TypeKind::StateMachine(name) => Some(name),
-            TypeKind::MonoClosure(name, _) if at < last => Some(name),
-            TypeKind::FSharp(name, place) | TypeKind::MonoClosure(name, place) => {
-                Some(format!("{name}.{place}"))
+    let mut shown: Vec<String> = Vec::new();
+    let mut is_in_mono_closure = false;
+    for (at, segment) in segments.drain(..).enumerate() {
+        match of_type(&segment) {
+            TypeKind::Written => shown.push(segment),
+            TypeKind::FileLocal(name) => shown.push(name),
+            TypeKind::StateMachine(name) => add_function(&mut shown, name, is_in_mono_closure),
+            TypeKind::MonoClosure(name, place) => {
+                add_function(&mut shown, name, false);
+                is_in_mono_closure = true;
+                shown.extend((at == last).then_some(place));
             }
-            TypeKind::Closure if at < last => None,
+            TypeKind::FSharp(name, place) => shown.push(format!("{name}.{place}")),
+            TypeKind::Closure if at < last => {}
             TypeKind::Closure => {
                 let starts = ["<>c__DisplayClass", "<>c__", BASIC_CLOSURE];
                 let number = starts.iter().find_map(|start| segment.strip_prefix(start));
                 let number = number.map(|number| number.split('<').next().unwrap_or(number));
-                Some(
+                shown.push(
                     number
                         .filter(|number| !number.is_empty())
                         .map_or("closure".to_owned(), |number| {
                             format!("closure_{}", number.replace('-', "_"))
                         }),
-                )
+                );
             }
-        });
-    *segments = shown.collect::<Vec<String>>();
+        }
+    }
+    *segments = shown;
+}
+
+/// Adds the function whose state machine or closure class a type of Mono's compiler is. Such types of
+/// a function lie in each other, and a state machine in a closure class is that of a lambda.
+fn add_function(functions: &mut Vec<String>, name: String, is_lambda: bool) {
+    if functions.last() != Some(&name) {
+        functions.push(name);
+    } else if is_lambda {
+        functions.push("lambda".to_owned());
+    }
 }
 
 /// Makes the name of a method readable that stands without its type, such as `<Run>b__0` or
@@ -294,6 +313,11 @@ mod tests {
             ("A.Shop+<Run>c__async4+<Run>c__AnonStorey5", "<>m__0", "Shop.Run.lambda_0"),
             ("A.Shop+<Run>c__AnonStorey5", "<>m__0", "Shop.Run.lambda_0"),
             ("A.Shop+<Run>c__async4", "<>m__0", "Shop.Run.lambda_0"),
+            (
+                "A.Shop+<Run>c__async4+<Run>c__AnonStorey5+<Run>c__async6",
+                "MoveNext",
+                "Shop.Run.lambda",
+            ),
             ("A.B+<Get>d__3`1[System.Int32]", "MoveNext", "B.Get"),
             ("A.B+<Get>d__3", "SetStateMachine", "B.Get.SetStateMachine"),
             ("A.B+<>c__4`1[System.Int32]", "<Get>b__4_0", "B.Get.lambda_4_0"),

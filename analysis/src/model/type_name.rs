@@ -364,6 +364,9 @@ mod tests {
             ("pMT: 0x7f922fb37940*", "?*"),
             ("pMT: 0x7f922fb4fe30<class System.Object>", "?<object>"),
             ("A.Box`1[W.Program+<Run>d__14]", "Box<Program.Run>"),
+            ("A.Box`1[P+<Run>c__async0+<Run>c__AnonStorey7+<Run>c__async6]", "Box<P.Run.lambda>"),
+            ("A.Box`1[P+<Run>c__AnonStorey7]", "Box<P.Run.closure_7>"),
+            ("A.Box`1[P+_Closure$__3-0]", "Box<P.closure_3_0>"),
             ("A.Box`2[System.Int32,P+<>c+<<<Main>$>b__0_2>d]", "Box<int,P.Main.lambda_0_2>"),
             ("A.Program+<>c__DisplayClass14_0", "Program.closure_14_0"),
         ];
