@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// }
 /// let finished = analysis.finish()?;
 /// let top = finished.report(TopNOptions::default());
-/// assert_eq!(top.samples, 0);
+/// assert_eq!(top.counted.samples, 0);
 /// # Ok::<(), nettrace_analysis::AnalysisError>(())
 /// ```
 #[expect(missing_debug_implementations, reason = "converters are whatever their writers are")]

@@ -33,7 +33,7 @@ pub struct Filter {
     /// options.filter.spans = Some(first.finish().output.spans);
     /// let mut second = ReportPass::with_options(TopNOptions::default(), options);
     /// let _outcome = second.read(&mut Reader::from_slice(&bytes).time_ordered())?;
-    /// assert_eq!(second.finish().output.samples, 0);
+    /// assert_eq!(second.finish().output.counted.samples, 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub spans: Option<ActivitySpans>,

@@ -27,7 +27,7 @@ use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
 ///     eprintln!("counts are too low: {outcome}");
 /// }
 /// let (gc, exceptions, top) = pass.finish().output;
-/// assert_eq!((gc.totals.count, exceptions.count, top.samples), (0, 0, 0));
+/// assert_eq!((gc.totals.count, exceptions.count, top.counted.samples), (0, 0, 0));
 /// # Ok::<(), AnalysisError>(())
 /// ```
 #[expect(missing_debug_implementations, reason = "as the analysis that it holds")]

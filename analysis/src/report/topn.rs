@@ -206,9 +206,9 @@ pub struct MethodRow {
     pub self_samples: u64,
     /// Number of samples in the method and in what it calls.
     pub total_samples: u64,
-    /// Time in the method itself, in nanoseconds of [`TopN::clock`].
+    /// Time in the method itself, in nanoseconds of [`CountedSamples::clock`].
     pub self_ns: u64,
-    /// Time in the method and in what it calls, in nanoseconds of [`TopN::clock`].
+    /// Time in the method and in what it calls, in nanoseconds of [`CountedSamples::clock`].
     pub total_ns: u64,
     /// Part of `self_ns` that was estimated from readings of threads, in nanoseconds. 0 without
     /// readings.

@@ -66,7 +66,7 @@ const MAX_BIRTH_ERROR_NANOS: i64 = 10_000_000;
 /// assert!(outcome.is_complete);
 /// let finished = analysis.finish()?;
 /// let top = finished.report(TopNOptions::default());
-/// println!("{:?}", top.processor_time);
+/// println!("{:?}", top.counted.processor_time);
 /// # Ok::<(), nettrace_analysis::AnalysisError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
