@@ -89,8 +89,13 @@ impl PayloadWriter {
     #[inline]
     pub(crate) fn begin(&mut self, event: &Event<'_>) {
         if event.known_provider() == KnownProvider::AsyncProfiler {
-            self.clock = Some(event.session().clock());
+            self.take_clock(event);
         }
+    }
+
+    #[cold]
+    fn take_clock(&mut self, event: &Event<'_>) {
+        self.clock = Some(event.session().clock());
     }
 
     /// Records a fault if the stream's description of the fields is incomplete.
@@ -151,10 +156,7 @@ impl PayloadWriter {
     fn write_within(&mut self, out: &mut Vec<u8>, field: &FieldValue<'_>, within: Within<'_>) {
         self.note_field(field, within);
         match &field.value {
-            Ok(Value::Bytes(bytes)) if within.name.content == Some(Content::AsyncEvents) => {
-                self.write_async_events(out, bytes, field.offset, within);
-            }
-            Ok(value) => self.write_value(out, value, within),
+            Ok(value) => self.write_value(out, value, field.offset, within),
             Err(_) => out.raw("null"),
         }
     }
@@ -174,7 +176,7 @@ impl PayloadWriter {
                 offset,
                 &"the buffer is of an unknown version, or cut off",
             );
-            return self.write_value(out, &Value::Bytes(bytes), within);
+            return write_bytes(out, bytes);
         };
         let (is_json, clock, end) = (true, self.clock, usize::MAX);
         if let Some(fault) = (AsyncWriter { out, is_json, clock, end }).write(&buffer) {
@@ -194,7 +196,13 @@ impl PayloadWriter {
     }
 
     #[inline]
-    fn write_value(&mut self, out: &mut Vec<u8>, value: &Value<'_>, within: Within<'_>) {
+    fn write_value(
+        &mut self,
+        out: &mut Vec<u8>,
+        value: &Value<'_>,
+        offset: usize,
+        within: Within<'_>,
+    ) {
         if within.name.is_hex
             && let Some(bits) = value.to_bits()
         {
@@ -216,12 +224,18 @@ impl PayloadWriter {
             Value::Bool(true) => out.raw("true"),
             Value::Bool(false) => out.raw("false"),
             Value::Absent => out.raw("null"),
-            value => self.write_long_value(out, value, within),
+            value => self.write_long_value(out, value, offset, within),
         }
     }
 
     /// Appends an array, an object or a value of a rare type.
-    fn write_long_value(&mut self, out: &mut Vec<u8>, value: &Value<'_>, within: Within<'_>) {
+    fn write_long_value(
+        &mut self,
+        out: &mut Vec<u8>,
+        value: &Value<'_>,
+        offset: usize,
+        within: Within<'_>,
+    ) {
         match value {
             Value::Char(unit) => out.utf16_string(&unit.to_le_bytes()),
             Value::Utf8(text) => out.lossy_string(text.bytes()),
@@ -246,11 +260,10 @@ impl PayloadWriter {
                     out.push(b'"');
                 }
             }
-            Value::Bytes(bytes) => {
-                out.push(b'"');
-                out.hex_bytes(bytes);
-                out.push(b'"');
+            Value::Bytes(bytes) if within.name.content == Some(Content::AsyncEvents) => {
+                self.write_async_events(out, bytes, offset, within);
             }
+            Value::Bytes(bytes) => write_bytes(out, bytes),
             Value::Array(array) if is_all_empty(array) => {
                 out.raw("{\"empty_elements\":");
                 out.number(array.len());
@@ -262,7 +275,7 @@ impl PayloadWriter {
                     if at > 0 {
                         out.push(b',');
                     }
-                    self.write_value(out, &element, within);
+                    self.write_value(out, &element, offset, within);
                 }
                 out.push(b']');
             }
@@ -297,4 +310,11 @@ impl PayloadWriter {
         self.faults.string(&fault.to_string());
         self.faults.push(b'}');
     }
+}
+
+/// Appends bytes as a text of hexadecimal digits.
+fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.push(b'"');
+    out.hex_bytes(bytes);
+    out.push(b'"');
 }
