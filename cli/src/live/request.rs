@@ -149,7 +149,11 @@ fn others_at_verbose(has_lines: bool) -> EventFilter {
 
 /// Returns the options of `collect` that ask for a provider, each behind the provider's name.
 pub(crate) fn askers(args: &CollectArgs) -> Vec<(&'static str, &'static str)> {
-    let all = [(args.lines, RUNTIME, "--lines"), (args.async_callers, TASKS, "--async")];
+    let all = [
+        (args.lines, RUNTIME, "--lines"),
+        (args.async_callers, TASKS, "--async"),
+        (args.async_callers, ASYNC_PROFILER, "--async"),
+    ];
     all.into_iter().filter(|row| row.0).map(|(_, name, option)| (name, option)).collect()
 }
 

@@ -355,9 +355,10 @@ fn who_awaits_whom_is_recorded_beside_what_else_is_asked_for() {
     assert!(shown.text().contains("Microsoft-DotNETCore-SampleProfiler"), "{}", shown.text());
     let run = on(&fake, &folder, &args[..6]);
     assert_eq!(run.code, Some(0));
-    let row =
-        run.stderr.lines().find(|line| line.contains("System.Threading.Tasks.TplEventSource"));
-    assert!(row.is_some_and(|row| row.ends_with("  --async")), "{}", run.stderr);
+    for source in ["TplEventSource", "AsyncProfilerEventSource"] {
+        let row = run.stderr.lines().find(|line| line.contains(source));
+        assert!(row.is_some_and(|row| row.ends_with("  --async")), "{}", run.stderr);
+    }
     let name: Vec<u8> = "TplEventSource".encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert!(start_of(&fake).windows(name.len()).any(|bytes| bytes == name));
 }

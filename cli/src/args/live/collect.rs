@@ -113,7 +113,7 @@ pub(crate) struct CollectArgs {
     /// System.Threading.Tasks.TplEventSource:0x1FF:5. It costs about nine events with stacks
     /// for each async method that waits, some 50 bytes each, and continuations run through
     /// one more method of the runtime. .NET 11's own async profiler is recorded as well,
-    /// some 50 bytes for each resumption: it tells of methods that the runtime suspends
+    /// some 80 bytes for each resumption: it tells of methods that the runtime suspends
     #[arg(long = "async", help_heading = "Which events")]
     pub(crate) async_callers: bool,
 
