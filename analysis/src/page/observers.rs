@@ -44,8 +44,9 @@ const MAX_COLLECTIONS: usize = 2_000;
 const MAX_POINTS: usize = 1 << 16;
 /// Maximum number of slowest activities.
 const SLOWEST: usize = 1000;
-/// Maximum number of times in which threads worked for requests, which take 32 bytes each.
-const MAX_REQUEST_SPANS: usize = 1 << 17;
+/// Maximum number of times in which threads worked for requests, which take 32 bytes each, and 24
+/// more for each request.
+const MAX_REQUEST_SPANS: usize = 5 << 14;
 /// Maximum number of events after which the page takes over what has ended. Asking after each event
 /// takes as long as a report.
 const MAX_UNTAKEN: u32 = 64;

@@ -35,8 +35,8 @@ pub(super) struct StoppedRequest {
 /// Times in which threads worked for incoming requests that have ended.
 #[derive(Debug, Default)]
 pub(super) struct ServedRequests {
-    /// Requests with spans, each with its label in place of the endpoint.
-    requests: Vec<(TextHandle, RequestTimes)>,
+    /// Requests with spans, each with the number of its label in place of the endpoint.
+    requests: Vec<RequestTimes>,
     /// Indices of the requests inside others that have not ended.
     inside: HashMap<OpenActivityKey, Vec<u32>>,
     spans: Vec<WorkedSpan>,
@@ -92,7 +92,8 @@ impl ServedRequests {
     pub(super) fn finish(mut self, resolved: &Resolved<'_>) -> EndpointSpans {
         let model = resolved.model();
         let id_of = |thread| model.thread(thread).and_then(|row| row.os_thread_id);
-        let labels: BTreeSet<TextHandle> = self.requests.iter().map(|(label, _)| *label).collect();
+        let labels: BTreeSet<TextHandle> =
+            self.requests.iter().map(|request| TextHandle(request.endpoint)).collect();
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         let mut names: HashMap<TextHandle, &str> = HashMap::default();
         for label in labels.into_iter().chain(self.left_out.keys().copied()) {
@@ -112,9 +113,10 @@ impl ServedRequests {
             let of_thread = ThreadSpan::new(id_of(span.thread)?, span.from_nanos, span.to_nanos);
             Some((of_thread, span.request))
         });
-        let requests = self.requests.into_iter().map(|(label, request)| {
-            let endpoint = names.get(&label).and_then(|name| places.get(name)).copied();
-            RequestTimes { endpoint: endpoint.unwrap_or(UNKNOWN_ENDPOINT), ..request }
+        let requests = self.requests.into_iter().map(|request| {
+            let label = names.get(&TextHandle(request.endpoint));
+            let endpoint = label.and_then(|name| places.get(name)).copied();
+            request.with_endpoint(endpoint.unwrap_or(UNKNOWN_ENDPOINT))
         });
         let times = self.threads_left_out.iter();
         let times = times
@@ -131,19 +133,17 @@ impl ServedRequests {
     /// Keeps a request, and returns its index. `inside`: those whose parent it is.
     fn keep(&mut self, ended: StoppedRequest, inside: &[u32]) -> u32 {
         let StoppedRequest { label, start_nanos, end_nanos, .. } = ended;
-        let request = RequestHandle::next(self.requests.len()).0;
+        let request = RequestHandle::next(self.requests.len());
         for child in inside {
-            if let Some((_, child)) = self.requests.get_mut(*child as usize) {
-                child.parent = Some(request);
+            if let Some(child) = self.requests.get_mut(*child as usize) {
+                child.set_parent(request);
             }
         }
         if let Some(parent) = ended.inside {
-            self.inside.entry(parent).or_default().push(request);
+            self.inside.entry(parent).or_default().push(request.0);
         }
-        let times =
-            RequestTimes { endpoint: UNKNOWN_ENDPOINT, start_nanos, end_nanos, parent: None };
-        self.requests.push((label, times));
-        request
+        self.requests.push(RequestTimes::new(label.0, start_nanos, end_nanos));
+        request.0
     }
 
     fn leave_out(&mut self, thread: ThreadHandle, from: i64, to: i64) {
@@ -179,7 +179,7 @@ mod tests {
         worked.add(ended(order, 2, Some(1), 5, 8), &[(other, 5, 8)], false);
         worked.add(ended(order, 3, Some(7), 5, 8), &[(other, 5, 8)], false);
         worked.add(ended(cart, 1, None, 0, 10), &[(one, 0, 10)], false);
-        let parents = worked.requests.iter().map(|(_, request)| request.parent);
-        assert_eq!(parents.collect::<Vec<_>>(), [Some(2), None, None]);
+        let parents = worked.requests.iter().map(|request| request.parent());
+        assert_eq!(parents.collect::<Vec<_>>(), [Some(RequestHandle(2)), None, None]);
     }
 }
