@@ -17,7 +17,7 @@ pub(super) fn text(calls: &MethodCalls, context: &mut Context<'_>) -> io::Result
     let strong = context.style.strong();
     if calls.method_samples == 0 {
         prose(context, &strong, "no counted sample has a method that matches")?;
-        return samples::told(calls, context);
+        return samples::told(&calls.counted, context);
     }
     let whole = calls.method_ns;
     let callers = table(&calls.callers, (calls.callers.none_ns, "(outermost frame)"), whole);
@@ -54,7 +54,7 @@ pub(super) fn text(calls: &MethodCalls, context: &mut Context<'_>) -> io::Result
     writeln!(context.out.buffer(), "\n{}", strong.over("Calls"))?;
     table(&calls.callees, (calls.self_ns, "(itself)"), whole).write_in(&layout, context)?;
     writeln!(context.out.buffer())?;
-    samples::told(calls, context)
+    samples::told(&calls.counted, context)
 }
 
 /// Returns a row for each caller or callee, for what has none, and for those that are left out.

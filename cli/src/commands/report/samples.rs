@@ -10,7 +10,7 @@ use crate::table::{Cell, Column, Table, first, layout_of, left, list, right};
 use crate::{sparkline, units};
 use nettrace_analysis::fact::SeenFact;
 use nettrace_analysis::report::{
-    CallTree, CountedSamples, GroupBy, MethodCalls, MethodRow, ModuleKind, Modules, ModulesReport,
+    CallTree, CountedSamples, GroupBy, MethodRow, ModuleKind, Modules, ModulesReport,
     ProcessorLimit, ProcessorTime, RunningSamples, StuckThread, ThreadRow, ThreadsReport, TopN,
     TopNOptions, TreeOptions,
 };
@@ -49,18 +49,14 @@ pub(super) fn modules_of(args: &ModulesArgs) -> Modules {
 }
 
 fn summary(counted: &CountedSamples) -> String {
-    let CountedSamples { samples, total_ns, clock, .. } = *counted;
+    let CountedSamples { samples, total_ns, period_ns, clock, .. } = *counted;
     if samples == 0 {
         return "0 samples: none matches the filters".to_owned();
     }
-    let period_ns = counted.period_ns.unwrap_or(0);
+    let shown = |nanos: u64| units::duration(i64::try_from(nanos).unwrap_or(i64::MAX));
     let time = if clock == SampleClock::Cpu { "processor" } else { "thread" };
-    format!(
-        "{}, {} of {time} time, one every {}",
-        units::counted(samples, "sample"),
-        units::duration(i64::try_from(total_ns).unwrap_or(i64::MAX)),
-        units::duration(i64::try_from(period_ns).unwrap_or(i64::MAX)),
-    )
+    let every = period_ns.map_or(String::new(), |period| format!(", one every {}", shown(period)));
+    format!("{}, {} of {time} time{every}", units::counted(samples, "sample"), shown(total_ns))
 }
 
 pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
@@ -85,23 +81,10 @@ pub(super) fn top(top: &TopN, context: &mut Context<'_>) -> io::Result<()> {
         writeln!(context.out.buffer())?;
         context.out.hand_on()?;
     }
-    prose(context, &strong, &summary(&top.counted))?;
-    certainty(
-        top.counted.samples,
-        &top.counted.running,
-        top.counted.processor_time.as_ref(),
-        context,
-    )?;
-    cut_off(
-        top.counted.samples,
-        top.counted.cut_off_samples,
-        top.counted.repaired_samples,
-        context,
-    )?;
-    without_async_callers(top.counted.samples, top.counted.without_async_callers_samples, context)?;
+    sums(&top.counted, context)?;
     always_in(&top.always_in, context)?;
     processors(top.counted.processor_limit, context)?;
-    waiting(&top.counted.state, top.counted.waiting_samples, top.counted.waiting_ns, context)?;
+    waiting(&top.counted, context)?;
     spinning(top, context)?;
     nameless(top, context)?;
     guesses(top.counted.guessed_frames, context)
@@ -207,7 +190,6 @@ pub(super) fn rows(rows: &[MethodRow], context: &Context<'_>) -> Table {
 const MAX_INDENT: u32 = 60;
 
 pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()> {
-    let strong = context.style.strong();
     // Leaves room for a name after its indentation.
     let deepest =
         context.table_width().map_or(MAX_INDENT, |width| u32::try_from(width / 6).unwrap_or(0));
@@ -224,58 +206,23 @@ pub(super) fn tree(tree: &CallTree, context: &mut Context<'_>) -> io::Result<()>
             Text::parts([fixed(&indent), main(node.shown())]).into()
         }),
     ])?;
-    prose(context, &strong, &summary(&tree.counted))?;
-    certainty(
-        tree.counted.samples,
-        &tree.counted.running,
-        tree.counted.processor_time.as_ref(),
-        context,
-    )?;
-    cut_off(
-        tree.counted.samples,
-        tree.counted.cut_off_samples,
-        tree.counted.repaired_samples,
-        context,
-    )?;
-    without_async_callers(
-        tree.counted.samples,
-        tree.counted.without_async_callers_samples,
-        context,
-    )?;
-    processors(tree.counted.processor_limit, context)?;
-    waiting(&tree.counted.state, tree.counted.waiting_samples, tree.counted.waiting_ns, context)?;
-    guesses(tree.counted.guessed_frames, context)
+    told(&tree.counted, context)
 }
 
-/// Writes what is told of the counted samples below what calls a method, and what it calls.
-pub(super) fn told(calls: &MethodCalls, context: &mut Context<'_>) -> io::Result<()> {
-    let strong = context.style.strong();
-    prose(context, &strong, &summary(&calls.counted))?;
-    certainty(
-        calls.counted.samples,
-        &calls.counted.running,
-        calls.counted.processor_time.as_ref(),
-        context,
-    )?;
-    cut_off(
-        calls.counted.samples,
-        calls.counted.cut_off_samples,
-        calls.counted.repaired_samples,
-        context,
-    )?;
-    without_async_callers(
-        calls.counted.samples,
-        calls.counted.without_async_callers_samples,
-        context,
-    )?;
-    processors(calls.counted.processor_limit, context)?;
-    waiting(
-        &calls.counted.state,
-        calls.counted.waiting_samples,
-        calls.counted.waiting_ns,
-        context,
-    )?;
-    guesses(calls.counted.guessed_frames, context)
+/// Writes what is told of the counted samples below a tree.
+pub(super) fn told(counted: &CountedSamples, context: &mut Context<'_>) -> io::Result<()> {
+    sums(counted, context)?;
+    processors(counted.processor_limit, context)?;
+    waiting(counted, context)?;
+    guesses(counted.guessed_frames, context)
+}
+
+/// Writes the sums of the counted samples, and how certain they are.
+fn sums(counted: &CountedSamples, context: &mut Context<'_>) -> io::Result<()> {
+    prose(context, &context.style.strong(), &summary(counted))?;
+    certainty(counted, context)?;
+    cut_off(counted, context)?;
+    without_async_callers(counted, context)
 }
 
 /// Explains names that are guesses, if there are any.
@@ -292,18 +239,13 @@ const GUESS: &str = "of the method that begins less than 256 bytes below";
 
 /// Writes how much of the time is measured and how much is estimated. Without readings, writes the
 /// numbers of samples that certainly ran and that may not have run, if not all ran.
-fn certainty(
-    samples: u64,
-    running: &RunningSamples,
-    processor: Option<&ProcessorTime>,
-    context: &mut Context<'_>,
-) -> io::Result<()> {
-    if let Some(processor) = processor {
+fn certainty(counted: &CountedSamples, context: &mut Context<'_>) -> io::Result<()> {
+    if let Some(processor) = &counted.processor_time {
         return processor_time(processor, context);
     }
     let RunningSamples {
         managed, computing, taking_lock, native_calls, at_gc_poll, untold, ..
-    } = *running;
+    } = counted.running;
     if untold > 0 {
         untold_states(context)?;
     }
@@ -320,7 +262,7 @@ fn certainty(
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> =
         parts.map(|(count, what)| format!("{} {what}", units::count(*count))).collect();
-    let line = format!("of {}, {}", units::counted(samples, "sample"), parts.join(", "));
+    let line = format!("of {}, {}", units::counted(counted.samples, "sample"), parts.join(", "));
     prose(context, &Paint::default(), &line)
 }
 
@@ -355,7 +297,8 @@ fn untold_states(context: &mut Context<'_>) -> io::Result<()> {
 }
 
 /// Writes the number of samples that have lost their callers.
-fn cut_off(samples: u64, cut_off: u64, repaired: u64, context: &mut Context<'_>) -> io::Result<()> {
+fn cut_off(counted: &CountedSamples, context: &mut Context<'_>) -> io::Result<()> {
+    let (cut_off, repaired) = (counted.cut_off_samples, counted.repaired_samples);
     let lost = cut_off.saturating_add(repaired);
     if lost == 0 {
         return Ok(());
@@ -370,7 +313,7 @@ fn cut_off(samples: u64, cut_off: u64, repaired: u64, context: &mut Context<'_>)
     };
     let line = format!(
         "of {}, {} have lost their callers{got}: the runtime keeps 100 frames{low}",
-        units::counted(samples, "sample"),
+        units::counted(counted.samples, "sample"),
         units::count(lost)
     );
     prose(context, &Paint::default(), &line)
@@ -378,13 +321,14 @@ fn cut_off(samples: u64, cut_off: u64, repaired: u64, context: &mut Context<'_>)
 
 /// Writes the number of samples of async code whose callers are not in the trace, and what records
 /// them.
-fn without_async_callers(samples: u64, without: u64, context: &mut Context<'_>) -> io::Result<()> {
+fn without_async_callers(counted: &CountedSamples, context: &mut Context<'_>) -> io::Result<()> {
+    let without = counted.without_async_callers_samples;
     if without == 0 {
         return Ok(());
     }
     let line = format!(
         "of {}, {} of async code lack their callers: {ASYNC_CALLERS}",
-        units::counted(samples, "sample"),
+        units::counted(counted.samples, "sample"),
         units::count(without)
     );
     prose(context, &Paint::default(), &line)
@@ -426,13 +370,9 @@ fn processors(limit: Option<ProcessorLimit>, context: &mut Context<'_>) -> io::R
 }
 
 /// Writes the time and number of samples that are left out because their threads waited.
-fn waiting(
-    counted: &CountedStates,
-    samples: u64,
-    nanos: u64,
-    context: &mut Context<'_>,
-) -> io::Result<()> {
-    if *counted != CountedStates::Running || samples == 0 {
+fn waiting(counted: &CountedSamples, context: &mut Context<'_>) -> io::Result<()> {
+    let (samples, nanos) = (counted.waiting_samples, counted.waiting_ns);
+    if counted.state != CountedStates::Running || samples == 0 {
         return Ok(());
     }
     let line = format!(
