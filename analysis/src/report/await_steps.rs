@@ -17,7 +17,8 @@ use crate::hash::{HashMap, HashSet};
 use crate::model::{Model, ProcessHandle, Resolved, StackHandle};
 use nettrace_parser::Event;
 
-/// Maximum number of tasks whose names are kept, and of awaits in progress.
+/// Maximum number of tasks whose names are kept, and of methods that await. There are no more awaits
+/// in progress than these.
 const MAX_TASKS: usize = 65_536;
 /// Maximum number of methods of a step: the one that awaits, and its callers.
 const MAX_METHODS: usize = 8;
@@ -72,7 +73,7 @@ impl AwaitSteps {
                 None
             }
             // 2 is an `await`.
-            10 if belongs && number("Behavior") == Some(2) && self.open.len() < MAX_TASKS => {
+            10 if belongs && number("Behavior") == Some(2) && self.suspended.len() < MAX_TASKS => {
                 let awaiter = (process, number("ContinueWithTaskID")?);
                 self.suspended.insert(awaiter);
                 self.open.insert(task, OpenAwait { awaiter, stack, step: None });
