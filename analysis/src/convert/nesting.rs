@@ -165,17 +165,7 @@ mod tests {
         let mut track = Track::default();
         for (nanos, stack, mode, weight) in samples.iter().copied() {
             let (kind, thread, stack) = (Kind::Cpu, ThreadHandle(0), StackHandle(stack));
-            track.add(&Sample {
-                kind,
-                thread,
-                stack,
-                mode,
-                nanos,
-                count: 1,
-                weight,
-                label: None,
-                request: None,
-            });
+            track.add(&Sample { mode, weight, ..Sample::new(kind, thread, stack, nanos) });
         }
         track
     }

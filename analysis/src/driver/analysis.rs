@@ -426,7 +426,7 @@ impl<'c> Analysis<'c> {
         }
         let Some(kind) = kind else { return Ok(()) };
         let stack = self.model.stack_of(event, thread);
-        let sample = plain(kind, thread, stack, nanos);
+        let sample = Sample::new(kind, thread, stack, nanos);
         let sample = match (kind, event.id()) {
             (Kind::AllocationTicks | Kind::AllocationSamples, _) => self.allocation(event, sample),
             (Kind::Exceptions, _) => {
@@ -446,7 +446,7 @@ impl<'c> Analysis<'c> {
                 let wait = wait.unwrap_or_else(|| Interval::without_start(at, reported, what));
                 wait.measured_nanos().map(|weight| {
                     let (stack, nanos) = (wait.what.1, wait.start.nanos);
-                    Sample { weight, ..plain(kind, thread, stack, nanos) }
+                    Sample { weight, ..Sample::new(kind, thread, stack, nanos) }
                 })
             }
             _ => Some(sample),
@@ -481,7 +481,7 @@ impl<'c> Analysis<'c> {
         let weight = weight.and_then(|weight| u64::try_from(weight).ok()).unwrap_or(ticks);
         let stack = self.model.stack_of(event, moment.thread);
         let (thread, nanos) = (moment.thread, moment.nanos);
-        let sample = Sample { weight, ..plain(Kind::OffCpu, thread, stack, nanos) };
+        let sample = Sample { weight, ..Sample::new(Kind::OffCpu, thread, stack, nanos) };
         self.outputs.sample(sample, &self.model)
     }
 
@@ -492,7 +492,7 @@ impl<'c> Analysis<'c> {
         };
         let (thread, nanos) = (moment.thread, moment.nanos);
         let stack = self.model.stack_of(event, thread);
-        let sample = Sample { weight, ..plain(Kind::Event, thread, stack, nanos) };
+        let sample = Sample { weight, ..Sample::new(Kind::Event, thread, stack, nanos) };
         self.outputs.sample(sample, &self.model)
     }
 
@@ -566,7 +566,7 @@ impl<'c> Analysis<'c> {
         let end_nanos = self.selected.last_nanos().unwrap_or(i64::MIN);
         self.waits.finish(end_nanos).try_for_each(|wait| {
             let ((kind, stack), start) = (wait.what, wait.start);
-            let sample = plain(kind, start.thread, stack, start.nanos);
+            let sample = Sample::new(kind, start.thread, stack, start.nanos);
             let sample = Sample { weight: wait.nanos, label, ..sample };
             outputs.sample(sample, model)
         })
@@ -580,21 +580,6 @@ impl<'c> Analysis<'c> {
 
 fn resolved<'m>(model: &'m Model, profile: &'m Profile, options: &AnalysisOptions) -> Resolved<'m> {
     Resolved::new(model, profile, options.names, &options.folding, &options.filter)
-}
-
-/// Creates a sample with the weight 1.
-fn plain(kind: Kind, thread: ThreadHandle, stack: StackHandle, nanos: i64) -> Sample {
-    Sample {
-        kind,
-        thread,
-        stack,
-        mode: Mode::Unknown,
-        nanos,
-        count: 1,
-        weight: 1,
-        label: None,
-        request: None,
-    }
 }
 
 /// A trace that was read to its end.

@@ -137,17 +137,7 @@ impl Weighed {
     /// first.
     pub(crate) fn sample(&self) -> Sample {
         let Weighed { thread, stack, mode, count, weight, first_nanos, .. } = *self;
-        Sample {
-            kind: Kind::Cpu,
-            thread,
-            stack,
-            mode,
-            nanos: first_nanos,
-            count,
-            weight,
-            label: None,
-            request: None,
-        }
+        Sample { mode, count, weight, ..Sample::new(Kind::Cpu, thread, stack, first_nanos) }
     }
 
     /// Returns the key of the profile's row to which the samples belong.

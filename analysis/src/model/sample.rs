@@ -358,6 +358,21 @@ pub struct Sample {
 pub(crate) const STILL_WAITING: &str = "(still waiting)";
 
 impl Sample {
+    /// Creates a sample that represents one thing, with the weight 1.
+    pub(crate) fn new(kind: Kind, thread: ThreadHandle, stack: StackHandle, nanos: i64) -> Sample {
+        Sample {
+            kind,
+            thread,
+            stack,
+            mode: Mode::Unknown,
+            nanos,
+            count: 1,
+            weight: 1,
+            label: None,
+            request: None,
+        }
+    }
+
     /// Returns whether the sample is a wait for a lock or a handle that is not over at the end of
     /// the trace. Such a wait took at least as long as its weight.
     pub fn is_open_wait(&self) -> bool {

@@ -128,17 +128,7 @@ impl Timeline {
             for TimePart { mode, nanos: weight, .. } in parts.iter().copied() {
                 let (kind, thread) = (Kind::Cpu, ThreadHandle(0));
                 let nanos = at;
-                let sample = Sample {
-                    kind,
-                    thread,
-                    stack,
-                    mode,
-                    nanos,
-                    count: 1,
-                    weight,
-                    label: None,
-                    request: None,
-                };
+                let sample = Sample { mode, weight, ..Sample::new(kind, thread, stack, nanos) };
                 divided.add(&sample);
                 at = at.saturating_add_unsigned(weight);
             }
@@ -217,15 +207,9 @@ mod tests {
         let mut timeline = Timeline::default();
         for (nanos, stack, mode, weight) in samples.iter().copied() {
             timeline.add(&Sample {
-                kind: Kind::Cpu,
-                thread: ThreadHandle(0),
-                stack: StackHandle(stack),
                 mode,
-                nanos,
-                count: 1,
                 weight,
-                label: None,
-                request: None,
+                ..Sample::new(Kind::Cpu, ThreadHandle(0), StackHandle(stack), nanos)
             });
         }
         timeline

@@ -92,17 +92,7 @@ mod tests {
         let mut track = Track::default();
         for (nanos, stack, mode, weight, label) in rows {
             let (kind, thread, stack) = (Kind::Cpu, ThreadHandle(0), StackHandle(stack));
-            track.add(&Sample {
-                kind,
-                thread,
-                stack,
-                mode,
-                nanos,
-                count: 1,
-                weight,
-                label,
-                request: None,
-            });
+            track.add(&Sample { mode, weight, label, ..Sample::new(kind, thread, stack, nanos) });
         }
         let back: Vec<_> = track
             .samples()

@@ -357,15 +357,9 @@ mod tests {
 
     fn sample(nanos: i64, stack: u32) -> Sample {
         Sample {
-            kind: Kind::Cpu,
-            thread: ThreadHandle(0),
-            stack: StackHandle(stack),
             mode: Mode::Managed,
-            nanos,
-            count: 1,
             weight: 10,
-            label: None,
-            request: None,
+            ..Sample::new(Kind::Cpu, ThreadHandle(0), StackHandle(stack), nanos)
         }
     }
 
