@@ -15,6 +15,9 @@ use std::sync::Arc;
 
 /// Number of bytes by which a `.gcdump` is recognised.
 const MIN_RECOGNISED_BYTES: u64 = 64;
+/// Maximum number of bytes of an unpacked `.gcdump`. It is held in memory, of which WebAssembly has
+/// 4 GiB, and its graph takes several times as much.
+const MAX_GCDUMP_BYTES: u64 = 512 << 20;
 
 /// What to make of files.
 #[derive(Debug, Clone, Deserialize)]
@@ -129,7 +132,12 @@ fn write_page_of_gcdump(file: &Dropped<'_>, out: &mut dyn Write) -> Option<Resul
     }
     let made = || {
         let name = &file.name;
-        bytes.fill(u64::MAX).map_err(|error| format!("{name}: {}", plain(&error)))?;
+        let has_more = bytes.fill(MAX_GCDUMP_BYTES.saturating_add(1));
+        if has_more.map_err(|error| format!("{name}: {}", plain(&error)))? {
+            return Err(format!(
+                "{name}: a .gcdump of more than 512 MiB: `nettrace report html` makes its page"
+            ));
+        }
         let dump = HeapDump::from_gcdump(bytes.bytes());
         let dump = dump
             .map_err(|error| format!("{name}: {error}; get another copy, or make another dump"))?;
