@@ -86,12 +86,30 @@ pub(crate) fn program() -> OsString {
 
 /// Returns the binary as a command in the top folder, without variables that change its output.
 pub(crate) fn command(args: &[&str]) -> Command {
+    take_signals();
     let mut command = Command::new(program());
     command.args(args).current_dir(top());
     for name in ["NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "TERM"] {
         command.env_remove(name);
     }
     command
+}
+
+/// Lets a child take Ctrl-C where a shell lets what runs behind it ignore that. A child inherits that
+/// a signal is ignored, but no handler; this one ends the tests, as without it.
+fn take_signals() {
+    #[cfg(unix)]
+    {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT};
+        use std::sync::{Arc, Once, atomic::AtomicBool};
+        static TAKEN: Once = Once::new();
+        TAKEN.call_once(|| {
+            for signal in [SIGHUP, SIGINT, SIGQUIT] {
+                let ends = Arc::new(AtomicBool::new(true));
+                signal_hook::flag::register_conditional_default(signal, ends).unwrap();
+            }
+        });
+    }
 }
 
 /// Runs the binary without input.
