@@ -36,6 +36,7 @@ mod intervals;
 mod known;
 mod known_counts;
 mod layers;
+mod line_kinds;
 mod lines;
 mod live;
 mod live_top;
