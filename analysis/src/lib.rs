@@ -37,7 +37,6 @@ pub mod unstable;
 mod words;
 
 pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished, build_index};
-pub use model::Model;
 pub use model::cut_stacks::CutStacks;
 pub use model::filter::Filter;
 pub use model::folding::{Folding, FrameGroup};

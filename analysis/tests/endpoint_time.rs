@@ -3,14 +3,12 @@
 
 use crate::common::path;
 use nettrace_analysis::convert::{Convert, ConvertError};
-use nettrace_analysis::model::{EndpointSpans, ServedRequest};
+use nettrace_analysis::model::{EndpointSpans, Model, ServedRequest};
 use nettrace_analysis::report::{
     ActivityChoice, CallTree, During, EndpointTime, EndpointTimeReport, EndpointTop, Http, Report,
     ReportPass, RequestSpans, TopN, TopNOptions, TreeOptions,
 };
-use nettrace_analysis::{
-    Analysis, AnalysisOptions, Kind, Model, Profile, Resolved, Sample, ThreadState,
-};
+use nettrace_analysis::{Analysis, AnalysisOptions, Kind, Profile, Resolved, Sample, ThreadState};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
 use nettrace_testdata::synth::{

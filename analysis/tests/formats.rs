@@ -5,9 +5,10 @@ use crate::common;
 use common::*;
 use flate2::read::GzDecoder;
 use nettrace_analysis::convert::{Convert, ConvertError, ConvertOptions, FORMATS, Format};
+use nettrace_analysis::model::Model;
 use nettrace_analysis::report::{Report, TopNOptions};
 use nettrace_analysis::{
-    Analysis, AnalysisOptions, Finished, Kind, Model, Profile, Resolved, Sample, SampleClock,
+    Analysis, AnalysisOptions, Finished, Kind, Profile, Resolved, Sample, SampleClock,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;

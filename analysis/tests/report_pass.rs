@@ -4,13 +4,14 @@
 use crate::common::{filtered, of_kinds};
 use nettrace_analysis::convert::{Convert, ConvertError, ConvertOptions, Format};
 use nettrace_analysis::findings::Summary;
+use nettrace_analysis::model::Model;
 use nettrace_analysis::report::{
     Activities, Alloc, CallTree, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
     Modules, Report, ReportPass, Reports, Tasks, ThreadPool, Threads, TreeOptions, Waits,
 };
 use nettrace_analysis::report::{TopN, TopNOptions};
 use nettrace_analysis::{
-    Analysis, AnalysisOptions, Filter, Folding, Kind, Model, Profile, Resolved, Sample, ThreadState,
+    Analysis, AnalysisOptions, Filter, Folding, Kind, Profile, Resolved, Sample, ThreadState,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;

@@ -113,7 +113,7 @@ fn an_elf_file_names_what_is_mapped_from_it_in_every_process() {
 #[test]
 fn what_was_stripped_from_a_file_adds_to_it() {
     let finished = analysed(&session_with("abcdef01"), |analysis| {
-        let add = |model: &mut nettrace_analysis::Model, bytes: &[u8]| {
+        let add = |model: &mut nettrace_analysis::model::Model, bytes: &[u8]| {
             model.add_symbol_file("/usr/lib/liba.so", SymbolFile::parse(bytes).unwrap()).unwrap();
         };
         add(analysis.model_mut(), &small_elf(&[("outer", 0x2000, 8)], &BUILD));

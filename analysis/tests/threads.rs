@@ -133,7 +133,7 @@ fn options_and_results_can_be_printed_copied_and_compared() {
     // two models must be equal.
     fn is_copied<T: std::fmt::Debug + Clone>() {}
     is_copied::<Finished>();
-    is_copied::<Model>();
+    is_copied::<model::Model>();
     is_copied::<report::Reported<report::GcReport>>();
 }
 

@@ -6,7 +6,8 @@ use crate::args::{
 };
 use crate::failure::Failure;
 use crate::pdbs;
-use nettrace_analysis::{AnalysisOptions, Model, NameStyle};
+use nettrace_analysis::model::Model;
+use nettrace_analysis::{AnalysisOptions, NameStyle};
 use nettrace_export::TimeRange;
 use std::fs::File;
 use std::io::{self, Read};

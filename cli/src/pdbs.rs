@@ -2,7 +2,8 @@
 
 use crate::failure::Failure;
 use crate::units;
-use nettrace_analysis::{Model, PdbError, PdbFile, WantedPdb};
+use nettrace_analysis::model::Model;
+use nettrace_analysis::{PdbError, PdbFile, WantedPdb};
 use std::path::{Component, Path, PathBuf};
 
 /// Maximum number of files of a folder that are read to find PDBs by their ids.

@@ -7,9 +7,8 @@ use crate::analysed::Analysed;
 use crate::args::InputArgs;
 use crate::context::Context;
 use crate::failure::Failure;
-use nettrace_analysis::{
-    Analysis, AnalysisOptions, FrameNames, Kind, Model, NameOptions, NamesSoFar,
-};
+use nettrace_analysis::model::Model;
+use nettrace_analysis::{Analysis, AnalysisOptions, FrameNames, Kind, NameOptions, NamesSoFar};
 use nettrace_parser::Event;
 use std::borrow::Cow;
 

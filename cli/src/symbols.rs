@@ -1,7 +1,8 @@
 //! Finds ELF and PDB files in a folder, for the code files that a trace names.
 
 use crate::failure::{Failure, with_causes};
-use nettrace_analysis::{Model, SymbolFile, SymbolFileError};
+use nettrace_analysis::model::Model;
+use nettrace_analysis::{SymbolFile, SymbolFileError};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 

@@ -45,7 +45,7 @@ impl FromStr for TimeRange {
 
     fn from_str(text: &str) -> Result<TimeRange, TimeRangeError> {
         let (from, to) = text.split_once("..").ok_or(TimeRangeError::NoRange)?;
-        let end = |text: &str| (!text.is_empty()).then(|| nanos(text)).transpose();
+        let end = |text: &str| (!text.is_empty()).then(|| parse_nanos(text)).transpose();
         TimeRange::new(end(from.trim())?, end(to.trim())?)
     }
 }
@@ -100,7 +100,7 @@ const UNITS: [(&str, i128); 7] = [
 ///
 /// # Errors
 /// [`TimeRangeError::NoTime`], [`TimeRangeError::TooLong`].
-pub fn nanos(text: &str) -> Result<i64, TimeRangeError> {
+pub fn parse_nanos(text: &str) -> Result<i64, TimeRangeError> {
     let wrong = || TimeRangeError::NoTime(text.to_owned());
     let (number, unit) = UNITS
         .iter()
@@ -150,10 +150,10 @@ mod tests {
             ("0.1234567894", 123_456_789),
         ];
         for (text, expected) in cases {
-            assert_eq!(nanos(text), Ok(expected), "{text}");
+            assert_eq!(parse_nanos(text), Ok(expected), "{text}");
         }
         for text in ["", "s", ".", "1.2.3", "1e3", "x", "1 2", "99999999999h", "--1"] {
-            assert!(nanos(text).is_err(), "{text}");
+            assert!(parse_nanos(text).is_err(), "{text}");
         }
     }
 

@@ -1,8 +1,8 @@
 //! Tests that reading with several threads has the results of one thread.
 
 use crate::invariants::reading::digest;
-use nettrace_parser::parallel::{self, MakeParts, Options, Order, Outcome, Region};
-use nettrace_parser::{Error, Event, Source, Whole};
+use nettrace_parser::parallel::{self, MakeParts, Options, Order, Region};
+use nettrace_parser::{Error, Event, Outcome, Source, Whole};
 use nettrace_testdata::changed;
 use nettrace_testdata::synth::{self, Damage};
 use nettrace_testdata::{cases, corpus};

@@ -15,10 +15,10 @@ use crate::schema::{
 use crate::sheet::Sheet;
 use crate::spill::MakeSpill;
 use crate::wide::Wide;
-use nettrace_analysis::model::LineCoverage;
-use nettrace_analysis::report::{Counters, Gc, Jit, Logs, Moment, Report, ReportInput, ReportPass};
+use nettrace_analysis::model::{LineCoverage, Model, Moment};
+use nettrace_analysis::report::{Counters, Gc, Jit, Logs, Report, ReportInput, ReportPass};
 use nettrace_analysis::unstable::{ReportSet, Resolving};
-use nettrace_analysis::{AnalysisOptions, Kind, Model, ThreadTimes};
+use nettrace_analysis::{AnalysisOptions, Kind, ThreadTimes};
 use nettrace_parser::{Event, Outcome, Source, TimeOrdered, Trace};
 use std::io::{self, Write};
 use std::sync::Arc;

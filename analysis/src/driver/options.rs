@@ -29,7 +29,7 @@ pub struct AnalysisOptions {
     /// Options for the names of frames.
     pub names: NameOptions,
     /// Whether frames have source lines, so that rows are lines instead of methods. The PDBs of the
-    /// modules must be added before the end: [`Model::add_pdb`](crate::Model::add_pdb).
+    /// modules must be added before the end: [`Model::add_pdb`](crate::model::Model::add_pdb).
     pub lines: bool,
     /// Frames that are omitted or merged.
     pub folding: Folding,

@@ -1,7 +1,7 @@
 //! The trait [`Report`], and what a report says about its needs.
 
 pub(super) use crate::document::SCHEMA;
-pub use crate::model::Moment;
+pub(crate) use crate::model::Moment;
 use crate::model::{Model, Resolved, ThreadState};
 pub use crate::recording::{Recording, SeenKeywords};
 use nettrace_parser::{Event, Outcome};

@@ -94,9 +94,8 @@ pub use alloc::{
 pub use benchmark::BenchmarkReport;
 pub(crate) use benchmark::{BenchmarkFinder, Iteration};
 pub use contention::{Contention, ContentionReport, Lock, OpenLockWait};
-pub use contract::{
-    DEFAULT_ROWS, Moment, Recording, Report, ReportInput, SampleReport, SeenKeywords,
-};
+pub(crate) use contract::Moment;
+pub use contract::{DEFAULT_ROWS, Recording, Report, ReportInput, SampleReport, SeenKeywords};
 pub use counters::{
     CounterBase, CounterKind, CounterPoint, CounterSeries, Counters, CountersReport, OtherInterval,
 };

@@ -4,9 +4,9 @@
 
 use flate2::read::GzDecoder;
 use nettrace_analysis::convert::{Convert, ConvertError, ConvertOptions, Format};
-use nettrace_analysis::model::TimelineMark;
+use nettrace_analysis::model::{Model, TimelineMark};
 use nettrace_analysis::{
-    Analysis, AnalysisOptions, Filter, Finished, Kind, Model, NameStyle, Profile, Resolved,
+    Analysis, AnalysisOptions, Filter, Finished, Kind, NameStyle, Profile, Resolved,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;

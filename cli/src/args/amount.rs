@@ -1,6 +1,6 @@
 //! Times, sizes and other numbers of the live commands as users write them.
 
-use nettrace_export::time_range;
+use nettrace_export::parse_nanos;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ impl FromStr for Span {
     fn from_str(text: &str) -> Result<Span, String> {
         let text = text.trim();
         if !text.contains(':') {
-            let nanos = time_range::nanos(text).map_err(|error| error.to_string())?;
+            let nanos = parse_nanos(text).map_err(|error| error.to_string())?;
             let nanos = u64::try_from(nanos).map_err(|_| "it is negative".to_owned())?;
             return Ok(Span(Duration::from_nanos(nanos)));
         }
@@ -23,7 +23,7 @@ impl FromStr for Span {
         let parts: Vec<&str> = text.split(':').collect();
         let (last, first) = parts.split_last().ok_or_else(wrong)?;
         let seconds =
-            u64::try_from(time_range::nanos(last).map_err(|_| wrong())?).map_err(|_| wrong())?;
+            u64::try_from(parse_nanos(last).map_err(|_| wrong())?).map_err(|_| wrong())?;
         let mut total = Duration::from_nanos(seconds);
         let scales = [60, 3600, 86_400];
         if first.len() > scales.len() {

@@ -152,7 +152,7 @@ pub(crate) struct NoArgs {}
 pub(crate) struct BeforeArgs<A: Args> {
     /// Only what happened in the first part of the session, up to this time, such as
     /// 500ms
-    #[arg(long, value_name = "TIME", value_parser = nettrace_export::time_range::nanos, conflicts_with = "time")]
+    #[arg(long, value_name = "TIME", value_parser = nettrace_export::parse_nanos, conflicts_with = "time")]
     pub(crate) before: Option<i64>,
 
     #[command(flatten)]

@@ -3,8 +3,8 @@
 use super::Input;
 use crate::progress::Progress;
 use nettrace_analysis::info::Survey;
-use nettrace_parser::parallel::{self, MakeParts, Options, Order, Outcome};
-use nettrace_parser::{Error, Event, Limits, PositionedFile, Progress as _};
+use nettrace_parser::parallel::{self, MakeParts, Options, Order};
+use nettrace_parser::{Error, Event, Limits, Outcome, PositionedFile, Progress as _};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};

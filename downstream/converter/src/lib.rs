@@ -2,8 +2,8 @@
 //! for each frame with its time as the innermost frame.
 
 use nettrace_analysis::convert::{Convert, ConvertError};
-use nettrace_analysis::model::ThreadHandle;
-use nettrace_analysis::{Analysis, AnalysisError, AnalysisOptions, Kind, Model, Profile, Resolved};
+use nettrace_analysis::model::{Model, ThreadHandle};
+use nettrace_analysis::{Analysis, AnalysisError, AnalysisOptions, Kind, Profile, Resolved};
 use nettrace_parser::{Event, Reader};
 use std::{collections::BTreeMap, io::Write};
 

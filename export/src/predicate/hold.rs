@@ -1,7 +1,7 @@
 //! Durations for which a condition must be true, and how often it must be true: `for 10s`, `5 times
 //! in 1min`.
 
-use crate::time_range;
+use crate::time_range::parse_nanos;
 use std::collections::VecDeque;
 use std::fmt;
 
@@ -46,7 +46,7 @@ impl fmt::Display for Hold {
 /// Splits off `for TIME` or `N times in TIME` at the end of a text.
 pub(super) fn split(text: &str) -> Option<(&str, Hold)> {
     let (before, time) = text.trim_end().rsplit_once(char::is_whitespace)?;
-    let nanos = time_range::nanos(time).ok().filter(|nanos| *nanos > 0)?;
+    let nanos = parse_nanos(time).ok().filter(|nanos| *nanos > 0)?;
     let mut rest = before.trim_end();
     let mut word = || {
         let (before, last) = rest.rsplit_once(char::is_whitespace)?;

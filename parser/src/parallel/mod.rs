@@ -41,7 +41,7 @@ mod parts;
 mod region;
 mod workers;
 
-pub use crate::outcome::Outcome;
+use crate::outcome::Outcome;
 pub use parts::MakeParts;
 pub use region::Region;
 

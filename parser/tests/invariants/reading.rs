@@ -2,8 +2,7 @@
 //! read.
 
 use super::mix::Mix;
-use nettrace_parser::parallel::Outcome;
-use nettrace_parser::{BlockKind, Buffered, Error, Event, Finding, Reader, Source};
+use nettrace_parser::{BlockKind, Buffered, Error, Event, Finding, Outcome, Reader, Source};
 use std::hash::{Hash, Hasher};
 use std::io::{self, Read};
 

@@ -3,7 +3,8 @@
 use super::marks::SharedTables;
 use super::{RowPrefix, ids};
 use crate::sheet::Sheet;
-use nettrace_analysis::{Kind, Model};
+use nettrace_analysis::Kind;
+use nettrace_analysis::model::Model;
 use nettrace_parser::view::View;
 use nettrace_parser::{Event, view};
 

@@ -2,8 +2,7 @@
 
 use super::{RowPrefix, ids};
 use crate::sheet::Sheet;
-use nettrace_analysis::Model;
-use nettrace_analysis::report::Moment;
+use nettrace_analysis::model::{Model, Moment};
 use nettrace_export::json::Json;
 use nettrace_export::{EventTypes, PayloadJson};
 use nettrace_parser::Event;

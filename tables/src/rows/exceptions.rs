@@ -2,8 +2,8 @@
 
 use super::{RowPrefix, ids};
 use crate::sheet::Sheet;
-use nettrace_analysis::report::Moment;
-use nettrace_analysis::{Model, NameOptions};
+use nettrace_analysis::NameOptions;
+use nettrace_analysis::model::{Model, Moment};
 use nettrace_parser::Event;
 use nettrace_parser::view::{self, KnownProvider, View};
 

@@ -6,10 +6,10 @@ use crate::options::Sheets;
 use crate::schema::{ACTIVITIES, ALLOCATIONS, CONTENTIONS, SAMPLES};
 use crate::sheet::Sheet;
 use nettrace_analysis::convert::{Convert, ConvertError};
-use nettrace_analysis::model::ThreadHandle;
-use nettrace_analysis::model::{Category, Ends, SampleTimes, Span, TimelineMark};
-use nettrace_analysis::report::Moment;
-use nettrace_analysis::{Kind, Model, Profile, Resolved, Sample};
+use nettrace_analysis::model::{
+    Category, Ends, Model, Moment, SampleTimes, Span, ThreadHandle, TimelineMark,
+};
+use nettrace_analysis::{Kind, Profile, Resolved, Sample};
 use nettrace_parser::Event;
 use nettrace_parser::view::{ContentionStart, KnownProvider, View};
 use std::collections::BTreeMap;

@@ -14,8 +14,7 @@ pub(crate) mod marks;
 pub(crate) mod thread_times;
 
 use crate::sheet::{Sheet, SheetRow};
-use nettrace_analysis::Model;
-use nettrace_analysis::model::ThreadHandle;
+use nettrace_analysis::model::{Model, ThreadHandle};
 use nettrace_parser::Trace;
 
 /// The first values of every row of a trace.

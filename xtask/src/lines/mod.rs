@@ -202,4 +202,11 @@ mod tests {
             assert_eq!(!public::items(&tree).is_empty(), public, "{name}");
         }
     }
+    #[test]
+    fn a_public_item_has_one_path() {
+        for name in members(&fs::read_to_string(crate::top().join("Cargo.toml")).unwrap()) {
+            let tree = Tree::read(&crate::top().join(&name)).expect("its sources are Rust");
+            assert_eq!(public::named_twice(&tree), [], "{name}");
+        }
+    }
 }

@@ -8,14 +8,7 @@ use syn::{Attribute, ImplItem, Item, Meta, Type, UseTree, Visibility};
 /// Returns each public item once, as a path. This is the path of its definition, which need not be
 /// public itself. For an item of another crate or of a macro, it is the path of the `pub use`.
 pub(super) fn items(tree: &Tree) -> BTreeSet<String> {
-    let mut krate = Crate { tree, modules: Vec::new(), definitions: Vec::new() };
-    let root = Path::new("src/lib.rs");
-    let Some(file) = tree.0.get(root) else { return BTreeSet::new() };
-    let file: syn::File = syn::parse2(file.tokens.clone()).expect("a file has items");
-    krate.module(String::new(), 0, file.items, &folder_of_modules(root));
-    krate.find_globs();
-    let mut found = Found::default();
-    krate.reach(0, &mut found);
+    let Some((krate, mut found)) = reached(tree) else { return BTreeSet::new() };
     for (definition, Definition { path, exported, .. }) in krate.definitions.iter().enumerate() {
         if *exported || found.definitions.contains(&definition) {
             found.paths.insert(path.clone());
@@ -32,6 +25,25 @@ pub(super) fn items(tree: &Tree) -> BTreeSet<String> {
         }
     }
     found.paths
+}
+
+/// Returns the public items that have several paths, by which programs can name them.
+#[cfg(test)]
+pub(super) fn named_twice(tree: &Tree) -> Vec<BTreeSet<String>> {
+    let names = reached(tree).map_or(BTreeMap::new(), |(_, found)| found.names);
+    names.into_values().filter(|paths| paths.len() > 1).collect()
+}
+
+/// Reads a library, and finds what can be reached from its root; `None` for a program.
+fn reached(tree: &Tree) -> Option<(Crate<'_>, Found)> {
+    let mut krate = Crate { tree, modules: Vec::new(), definitions: Vec::new() };
+    let root = Path::new("src/lib.rs");
+    let file: syn::File = syn::parse2(tree.0.get(root)?.tokens.clone()).expect("a file has items");
+    krate.module(String::new(), 0, file.items, &folder_of_modules(root));
+    krate.find_globs();
+    let mut found = Found::default();
+    krate.reach(0, &mut found);
+    Some((krate, found))
 }
 
 struct Crate<'a> {
@@ -77,6 +89,8 @@ struct Found {
     modules: BTreeSet<usize>,
     definitions: BTreeSet<usize>,
     paths: BTreeSet<String>,
+    /// Paths by which definitions can be named.
+    names: BTreeMap<usize, BTreeSet<String>>,
 }
 
 impl Crate<'_> {
@@ -187,8 +201,8 @@ impl Crate<'_> {
             return;
         }
         let Module { path, names, uses, .. } = &self.modules[module];
-        for definition in names.values().flatten() {
-            self.reach_definition(*definition, found);
+        for (name, definitions) in names {
+            definitions.iter().for_each(|it| self.reach_definition(*it, path, name, found));
         }
         for used in uses.iter().filter(|used| used.public) {
             let definitions = self.resolve(module, &used.path, &mut Vec::new());
@@ -196,8 +210,8 @@ impl Crate<'_> {
                 Some(name) if definitions.is_empty() => {
                     found.paths.insert(format!("{path}{name}"));
                 }
-                Some(_) => {
-                    definitions.iter().for_each(|it| self.reach_definition(*it, found));
+                Some(name) => {
+                    definitions.iter().for_each(|it| self.reach_definition(*it, path, name, found));
                 }
                 None => {
                     let modules = self.modules_at(module, &used.path);
@@ -207,8 +221,12 @@ impl Crate<'_> {
         }
     }
 
-    fn reach_definition(&self, definition: usize, found: &mut Found) {
+    /// Notes a definition, which has a name in the module of a path.
+    fn reach_definition(&self, definition: usize, path: &str, name: &str, found: &mut Found) {
         let Definition { public, module, .. } = self.definitions[definition];
+        if public {
+            found.names.entry(definition).or_default().insert(format!("{path}{name}"));
+        }
         if public && found.definitions.insert(definition) {
             module.into_iter().for_each(|module| self.reach(module, found));
         }
@@ -337,6 +355,14 @@ mod tests {
         let found =
             items_of(&[("src/lib.rs", lib), ("src/a.rs", a), ("src/c.rs", "pub fn unused() {}")]);
         assert_eq!(found, ["a::A", "a::A::N", "a::A::new", "a::b", "e"]);
+    }
+
+    #[test]
+    fn an_item_that_two_public_modules_have_is_named_twice() {
+        let lib = "mod a; pub use a::{A, B}; pub mod e { pub use crate::a::A as F; use crate::B; pub struct G; }";
+        let tree =
+            Tree::from_texts(&[("src/lib.rs", lib), ("src/a.rs", "pub struct A; pub struct B;")]);
+        assert_eq!(named_twice(&tree), [BTreeSet::from(["A", "e::F"].map(str::to_owned))]);
     }
 
     #[test]
