@@ -8,7 +8,7 @@
 
 use nettrace_analysis::report::ReportPass;
 use nettrace_analysis::report::TopNOptions;
-use nettrace_analysis::{AnalysisOptions, build_index};
+use nettrace_analysis::{AnalysisOptions, read_index};
 use nettrace_parser::{Index, PositionedFile, Reader};
 use std::error::Error;
 use std::path::Path;
@@ -16,7 +16,7 @@ use std::time::Instant;
 
 /// Writes the index of a trace to a file.
 fn write_index(trace: &Path, index: &Path) -> Result<Index, Box<dyn Error>> {
-    let built = build_index(PositionedFile::open(trace)?)?;
+    let built = read_index(PositionedFile::open(trace)?)?;
     std::fs::write(index, serde_json::to_vec(&built)?)?;
     Ok(built)
 }

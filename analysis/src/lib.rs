@@ -36,7 +36,7 @@ mod sorted;
 pub mod unstable;
 mod words;
 
-pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished, build_index};
+pub use driver::{Analysis, AnalysisError, AnalysisOptions, Finished, read_index};
 pub use model::cut_stacks::CutStacks;
 pub use model::filter::Filter;
 pub use model::folding::{Folding, FrameGroup};

@@ -118,7 +118,7 @@ fn requests_take_as_long_as_the_program_measured() {
 
 #[test]
 fn activities_of_net10_have_paths() {
-    let reported = reported(ALL, Activities::default().with_events_of("/#17178/1/16"));
+    let reported = reported(ALL, Activities::default().events_of("/#17178/1/16"));
     let report = reported.output;
     assert!(
         report

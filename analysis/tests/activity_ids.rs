@@ -74,13 +74,13 @@ fn paths_with_numbers_above_255_are_read_and_found() {
     assert!(inside.eq(expected));
     // The text of the path, and the GUID as the trace has it.
     for id in ["/#32165/1/1/256/1", "0000c111-0010-0000-0000-00006b279e59"] {
-        let one = Activities::default().with_events_of(id);
+        let one = Activities::default().events_of(id);
         let events: Vec<String> =
             known("ids-above-255", one).events.into_iter().map(|event| event.event).collect();
         assert_eq!(events, ["Bugs-Act/Step/Start", "Bugs-Act/Step/Stop"], "{id}");
     }
     for id in ["/#32165/1/1/256", "0000c111-0000-0000-0000-00001b279e59"] {
-        let order = Activities::default().with_events_of(id);
+        let order = Activities::default().events_of(id);
         assert_eq!(known("ids-above-255", order).events.len(), 6, "{id}");
     }
 }
@@ -88,7 +88,7 @@ fn paths_with_numbers_above_255_are_read_and_found() {
 #[test]
 fn a_key_is_of_one_activity_and_an_id_of_the_first() {
     let events = |id: &str| {
-        let report = known("ids-open-twice", Activities::default().with_events_of(id));
+        let report = known("ids-open-twice", Activities::default().events_of(id));
         let events: Vec<(String, String)> =
             report.events.into_iter().map(|event| (event.event, event.fields)).collect();
         (events, report.same_id)
@@ -177,7 +177,7 @@ mod with_shared {
         assert_eq!((rows.len(), keys.len()), (20, 20));
         for row in rows {
             let key = row.key.as_deref().unwrap();
-            let one = reported("net11-full", Http::from(Activities::default().with_events_of(key)));
+            let one = reported("net11-full", Http::from(Activities::default().events_of(key)));
             let line = one.line.unwrap();
             assert_eq!((line.start_ns, line.duration_ns), (row.start_ns, row.duration_ns), "{key}");
             let times: Vec<i64> = one.events.iter().map(|event| event.ts_ns).collect();
@@ -188,8 +188,7 @@ mod with_shared {
         }
         // The id as other tools show it, a GUID, means the first request with it.
         let guid = "00c0431c-0000-0000-0000-000037835d5a";
-        let of_id =
-            |id| reported("net11-full", Http::from(Activities::default().with_events_of(id)));
+        let of_id = |id| reported("net11-full", Http::from(Activities::default().events_of(id)));
         let (one, first) = (of_id(guid), of_id("/#24574/1/67/0"));
         assert_eq!((one.events.len(), one.same_id), (10, 19));
         assert_eq!((one.events, one.steps, one.line), (first.events, first.steps, first.line));

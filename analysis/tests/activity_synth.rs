@@ -609,7 +609,7 @@ fn run_all(bytes: &[u8]) {
     run(bytes, Contention::default());
     run(bytes, Waits::default());
     run(bytes, Tasks::default());
-    run(bytes, Activities::default().with_events_of("//1"));
+    run(bytes, Activities::default().events_of("//1"));
     run(bytes, Http::default());
     run(bytes, Logs::default());
     run(bytes, Counters::default());

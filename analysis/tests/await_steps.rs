@@ -85,7 +85,7 @@ fn awaits(steps: Vec<Step>) -> Vec<(String, Option<u64>)> {
         ),
         described(tasks, 11, "TaskWaitEnd", &[("TaskID", Int32)]),
     ]);
-    let http = Http::from(Activities::default().with_events_of("//1/1"));
+    let http = Http::from(Activities::default().events_of("//1/1"));
     let report: ActivitiesReport = report(&session.record().stream.bytes, http);
     let is_await = |step: &RequestStep| step.kind == StepKind::Await;
     let steps = report.steps.into_iter().filter(is_await);

@@ -420,9 +420,12 @@ fn answering(requests: i32) -> MeasuredTrace {
     let steps = steps.into_iter().enumerate().flat_map(step).flatten().collect();
     let mut session = session(steps);
     let names = ["RequestStart", "RequestStop", "QueryStart", "QueryStop"];
-    session.types.extend(names.into_iter().zip(1..).map(|(name, id)| {
-        EventType::new("My-Server", id, name).with_field("id", FieldType::Int32)
-    }));
+    session.types.extend(
+        names
+            .into_iter()
+            .zip(1..)
+            .map(|(name, id)| EventType::new("My-Server", id, name).field("id", FieldType::Int32)),
+    );
     facts_of(&session.record().stream.bytes)
 }
 

@@ -28,7 +28,7 @@ fn spans(name: &str) -> EndpointSpans {
 }
 
 fn time(name: &str, spans: &EndpointSpans, endpoint: &str) -> EndpointTimeReport {
-    let http = Http::default().with_slowest_of(endpoint).top(15);
+    let http = Http::default().slowest_of(endpoint).top(15);
     let http = read(name, http, AnalysisOptions::default());
     let mut rows = http.activities.into_iter();
     let row = rows.find(|row| row.name == format!("in {endpoint}")).unwrap();

@@ -469,7 +469,7 @@ mod with_shared {
     fn symbols_name_code_compiled_ahead_of_time() {
         let trace = corpus::known("nativeaot/Aot");
         let symbols = corpus::known_file("nativeaot/Aot.dbg.gz");
-        let symbols = nettrace_analysis::SymbolFile::parse(&symbols).unwrap();
+        let symbols = nettrace_analysis::SymbolFile::from_bytes(&symbols).unwrap();
         let bytes = trace.bytes();
         let mut options = AnalysisOptions::default();
         options.names.style = NameStyle::Short;

@@ -19,7 +19,7 @@ fn top() -> TopN {
     let mut pass = ReportPass::with_options(rows, options);
     let bytes = corpus::known("LineKinds").bytes();
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
-    pass.model_mut().add_pdb(PdbFile::parse(&corpus::known_file("LineKinds.pdb")).unwrap());
+    pass.model_mut().add_pdb(PdbFile::from_bytes(&corpus::known_file("LineKinds.pdb")).unwrap());
     let reported = pass.finish();
     let lines = reported.lines.unwrap();
     assert_eq!((lines.without_map, lines.without_pdb.len()), (0, 0), "{lines:?}");

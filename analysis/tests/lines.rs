@@ -22,7 +22,7 @@ fn pass(has_lines: bool) -> ReportPass<'static, TopNOptions> {
 
 fn top() -> TopN {
     let mut pass = pass(true);
-    pass.model_mut().add_pdb(PdbFile::parse(&corpus::known_file("LineHot.pdb")).unwrap());
+    pass.model_mut().add_pdb(PdbFile::from_bytes(&corpus::known_file("LineHot.pdb")).unwrap());
     let reported = pass.finish();
     let lines = reported.lines.unwrap();
     // The two methods that the compiler made, which have no lines, are not counted.
@@ -100,7 +100,7 @@ fn without_being_asked_for_lines_nothing_changes() {
     let pass = pass(false);
     let mut pass = pass;
     assert_eq!(pass.model_mut().wanted_pdbs(), []);
-    pass.model_mut().add_pdb(PdbFile::parse(&corpus::known_file("LineHot.pdb")).unwrap());
+    pass.model_mut().add_pdb(PdbFile::from_bytes(&corpus::known_file("LineHot.pdb")).unwrap());
     let reported = pass.finish();
     assert_eq!(reported.lines, None);
     assert!(reported.output.methods.iter().all(|row| row.line.is_none()));
@@ -129,14 +129,14 @@ fn a_module_without_its_pdb_is_named_with_the_id_and_what_to_do() {
 #[test]
 fn the_pdb_of_another_build_is_refused() {
     let mut file = corpus::known_file("LineHot.pdb");
-    let pdb = PdbFile::parse(&file).unwrap();
+    let pdb = PdbFile::from_bytes(&file).unwrap();
     let id = pdb.id().to_bytes();
     let at = file.windows(16).position(|bytes| bytes == id).unwrap();
     file[at] ^= 1;
     let wanted = pass(true).model_mut().wanted_pdbs();
     let wanted = wanted.iter().find(|wanted| wanted.id == pdb.id()).unwrap();
     assert_eq!(wanted.check(&pdb), Ok(()));
-    let error = wanted.check(&PdbFile::parse(&file).unwrap()).unwrap_err();
+    let error = wanted.check(&PdbFile::from_bytes(&file).unwrap()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "another build: its id is ac042f97-ad03-465f-bbd0-dc692317e733, the trace has ac042f96-ad03-465f-bbd0-dc692317e733"
@@ -174,18 +174,18 @@ fn with_embedded(module: &[u8], pdb: &[u8]) -> Vec<u8> {
 #[test]
 fn a_pdb_that_is_embedded_in_the_module_is_the_same() {
     let (module, pdb) = (corpus::known_file("LineHot.dll"), corpus::known_file("LineHot.pdb"));
-    assert_eq!(PdbFile::parse(&module), Err(PdbError::NotEmbedded));
+    assert_eq!(PdbFile::from_bytes(&module), Err(PdbError::NotEmbedded));
     let with = with_embedded(&module, &pdb);
-    assert_eq!(PdbFile::parse(&with), PdbFile::parse(&pdb));
+    assert_eq!(PdbFile::from_bytes(&with), PdbFile::from_bytes(&pdb));
     // A compressed PDB that is cut off gives an error, or lacks its last methods.
     for length in 0..with.len() {
-        let _ = PdbFile::parse(&with[..length]);
+        let _ = PdbFile::from_bytes(&with[..length]);
     }
 }
 
 #[test]
 fn a_pdb_for_windows_is_refused_by_its_name() {
-    let error = PdbFile::parse(b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0").unwrap_err();
+    let error = PdbFile::from_bytes(b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0").unwrap_err();
     assert!(error.to_string().starts_with("a Windows PDB: build with"), "{error}");
 }
 
@@ -200,7 +200,7 @@ fn converted(format: &str) -> Vec<u8> {
     analysis.add_format(format, &mut out, &ConvertOptions::default());
     let bytes = corpus::known("lines/LineHot").bytes();
     let _ = analysis.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
-    analysis.model_mut().add_pdb(PdbFile::parse(&corpus::known_file("LineHot.pdb")).unwrap());
+    analysis.model_mut().add_pdb(PdbFile::from_bytes(&corpus::known_file("LineHot.pdb")).unwrap());
     assert_eq!(analysis.finish().unwrap().lines().unwrap().found, 9);
     out
 }
@@ -309,7 +309,7 @@ fn nodes_of_a_tree_have_lines() {
         ReportPass::with_options(nettrace_analysis::report::TreeOptions::default(), options);
     let bytes = corpus::known("lines/LineHot").bytes();
     let _ = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
-    pass.model_mut().add_pdb(PdbFile::parse(&corpus::known_file("LineHot.pdb")).unwrap());
+    pass.model_mut().add_pdb(PdbFile::from_bytes(&corpus::known_file("LineHot.pdb")).unwrap());
     let tree = serde_json::to_value(pass.finish().output).unwrap();
     let nodes = tree["nodes"].as_array().unwrap();
     // The call of each caller, then what runs in it.
@@ -331,7 +331,7 @@ fn precompiled_code_has_the_first_line_of_its_method_and_a_mark() {
     let id = library.unwrap().id.to_bytes();
     // The library has some 40,000 methods.
     let pdb = nettrace_testdata::portable_pdb(id, 60_000, "/_/src/Library.cs", None);
-    pass.model_mut().add_pdb(PdbFile::parse(&pdb).unwrap());
+    pass.model_mut().add_pdb(PdbFile::from_bytes(&pdb).unwrap());
     let reported = pass.finish();
     let lines = reported.lines.unwrap();
     assert!(lines.precompiled > 10, "{lines:?}");

@@ -3,7 +3,7 @@
 use crate::common::{AT_END, LOAD, UNLOAD, filtered, method, module, sample, session};
 use nettrace_analysis::report::ReportPass;
 use nettrace_analysis::report::{TopN, TopNOptions};
-use nettrace_analysis::{AnalysisOptions, Filter, build_index};
+use nettrace_analysis::{AnalysisOptions, Filter, read_index};
 use nettrace_parser::{Index, Outcome, Reader, Whole};
 use nettrace_testdata::synth::Step;
 use nettrace_testdata::{cases, corpus};
@@ -34,7 +34,7 @@ fn methods_of_ranges_of_real_traces_are_those_of_a_whole_read() {
     let (mut samples, mut saved) = (0, 0);
     for trace in corpus::traces() {
         let bytes = trace.bytes();
-        let index = build_index(Whole::new(&bytes)).unwrap();
+        let index = read_index(Whole::new(&bytes)).unwrap();
         let mut last = 0;
         let clock = index.clock();
         let mut reader = Reader::from_slice(&bytes);
@@ -85,7 +85,7 @@ proptest! {
         length in 1..500i64,
     ) {
         let bytes = session(steps).record().stream.bytes;
-        let index = build_index(Whole::new(&bytes)).unwrap();
+        let index = read_index(Whole::new(&bytes)).unwrap();
         let (from, to) = (from * MILLIS, (from + length) * MILLIS);
         prop_assert_eq!(
             top(&bytes, Some(&index), from, to).0,
@@ -103,7 +103,7 @@ fn a_list_of_methods_that_are_known_is_read_only_once() {
         steps.extend(list());
     }
     let bytes = session(steps).record().stream.bytes;
-    let index = build_index(Whole::new(&bytes)).unwrap();
+    let index = read_index(Whole::new(&bytes)).unwrap();
     let (_, outcome) = top(&bytes, Some(&index), 100_000 * MILLIS, 100_001 * MILLIS);
     assert_eq!(outcome.statistics.events, 200);
 }

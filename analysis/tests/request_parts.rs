@@ -147,7 +147,7 @@ fn numbers(parts: &Parts) -> [u64; 8] {
 
 /// Returns the parts of the activity with an id, and asserts that its line of time has equal ones.
 fn parts_of(steps: Vec<Step>, id: &str) -> [u64; 8] {
-    let report = report(steps, Activities::default().with_events_of(id));
+    let report = report(steps, Activities::default().events_of(id));
     let slow =
         report.slowest.iter().find(|row| row.id.as_deref() == Some(id)).expect("an activity");
     assert_eq!(slow.parts.total_ns(), slow.duration_ns);
@@ -361,7 +361,7 @@ fn a_request_of_many_pieces_has_them_all() {
         steps.extend([note(0, ONE), sample(0, 1), note(0, ONE), sample(0, 2)]);
     }
     steps.push(stop(0, ONE));
-    let report = report(steps, Activities::default().with_events_of("//1/1"));
+    let report = report(steps, Activities::default().events_of("//1/1"));
     let slow = &report.slowest[0];
     assert_eq!(numbers(&slow.parts), [300_100, 100_000, 0, 0, 0, 0, 0, 0]);
     check_line(report.line.as_ref().unwrap());
@@ -411,10 +411,8 @@ mod with_shared {
     fn why_a_request_took_43_ms_has_an_answer() {
         let file = corpus::trace("aspnet-net10-linux-x64/web.nettrace");
         let bytes = file.bytes();
-        let report = read(
-            &bytes,
-            Http::from(Activities::default().top(20).with_events_of("/#10160/1/6701/1")),
-        );
+        let report =
+            read(&bytes, Http::from(Activities::default().top(20).events_of("/#10160/1/6701/1")));
         let line = report.line.as_ref().expect("a line");
         check_line(line);
         // The first request of /chain compiles its client, method by method, on one thread and then
@@ -448,8 +446,7 @@ mod with_shared {
             );
         }
         // Both reports have equal parts of a request.
-        let all =
-            read(&bytes, Activities::default().top(10).with_events_of("/#10160/1/6701/1/1/0"));
+        let all = read(&bytes, Activities::default().top(10).events_of("/#10160/1/6701/1/1/0"));
         let client = |report: &ActivitiesReport| {
             let row =
                 report.slowest.iter().find(|row| row.id.as_deref() == Some("/#10160/1/6701/1/1/0"));

@@ -89,7 +89,7 @@ fn an_elf_file_names_what_is_mapped_from_it_in_every_process() {
     let session = session_with("ABCDEF01");
     let nameless = stacks(&analysed(&session, |_| {}));
     assert_eq!(nameless[0][0], "liba.so+0x1011");
-    let file = SymbolFile::parse(&library()).unwrap();
+    let file = SymbolFile::from_bytes(&library()).unwrap();
     assert_eq!(file.build_id(), Some("abcdef01"));
     let name = |offset| file.readable_name_at(offset).map(String::from);
     assert_eq!((name(0x1100).as_deref(), name(0x1708)), (Some("memcpy"), None));
@@ -114,7 +114,9 @@ fn an_elf_file_names_what_is_mapped_from_it_in_every_process() {
 fn what_was_stripped_from_a_file_adds_to_it() {
     let finished = analysed(&session_with("abcdef01"), |analysis| {
         let add = |model: &mut nettrace_analysis::model::Model, bytes: &[u8]| {
-            model.add_symbol_file("/usr/lib/liba.so", SymbolFile::parse(bytes).unwrap()).unwrap();
+            model
+                .add_symbol_file("/usr/lib/liba.so", SymbolFile::from_bytes(bytes).unwrap())
+                .unwrap();
         };
         add(analysis.model_mut(), &small_elf(&[("outer", 0x2000, 8)], &BUILD));
         add(analysis.model_mut(), &library());
@@ -125,7 +127,7 @@ fn what_was_stripped_from_a_file_adds_to_it() {
 #[test]
 fn another_build_of_a_file_is_not_used() {
     let finished = analysed(&session_with("0011"), |analysis| {
-        let file = SymbolFile::parse(&library()).unwrap();
+        let file = SymbolFile::from_bytes(&library()).unwrap();
         let error = analysis.model_mut().add_symbol_file("/usr/lib/liba.so", file).unwrap_err();
         let expected =
             SymbolFileError::OtherBuild { of_file: "abcdef01".into(), of_trace: "0011".into() };
@@ -138,21 +140,21 @@ fn another_build_of_a_file_is_not_used() {
 fn a_hostile_file_is_an_error_or_gives_fewer_names() {
     let whole = library();
     for end in 0..whole.len() {
-        let _ = SymbolFile::parse(&whole[..end]);
+        let _ = SymbolFile::from_bytes(&whole[..end]);
     }
     for at in 0..whole.len() {
         for value in [0, 1, 0x7f, 0x80, 0xff] {
             let mut bytes = whole.clone();
             bytes[at] = value;
-            if let Ok(file) = SymbolFile::parse(&bytes) {
+            if let Ok(file) = SymbolFile::from_bytes(&bytes) {
                 for offset in [0, 0x1010, 0x1100, u64::MAX] {
                     let _ = file.readable_name_at(offset);
                 }
             }
         }
     }
-    assert!(matches!(SymbolFile::parse(b"MZ"), Err(SymbolFileError::Unreadable(_))));
-    assert!(matches!(SymbolFile::parse(&[]), Err(SymbolFileError::Unreadable(_))));
+    assert!(matches!(SymbolFile::from_bytes(b"MZ"), Err(SymbolFileError::Unreadable(_))));
+    assert!(matches!(SymbolFile::from_bytes(&[]), Err(SymbolFileError::Unreadable(_))));
     // Many symbols share one long name.
     let long = "x".repeat(4000);
     let mut functions = vec![(&*long, 0x2000, 1u64)];
@@ -163,7 +165,7 @@ fn a_hostile_file_is_an_error_or_gives_fewer_names() {
         bytes[entry + symbol * 24] = 1;
         bytes[entry + symbol * 24 + 1] = 0;
     }
-    assert_eq!(SymbolFile::parse(&bytes).unwrap_err(), SymbolFileError::Bloated);
+    assert_eq!(SymbolFile::from_bytes(&bytes).unwrap_err(), SymbolFileError::Bloated);
 }
 
 /// Guid of the program database.
@@ -204,7 +206,7 @@ fn a_program_database_names_what_was_compiled_ahead_for_windows_if_its_guid_and_
     let path = "C:\\shop\\App.exe";
     let nameless = stacks(&analysed(&compiled_ahead(PDB, 1), |_| {}));
     assert_eq!(nameless[0][0], "App+0x1018");
-    let file = SymbolFile::parse(&program_database()).unwrap();
+    let file = SymbolFile::from_bytes(&program_database()).unwrap();
     assert_eq!(file.build_id(), Some("97a5f7fff55db3ce4c4c44205044422e1"));
     let finished = analysed(&compiled_ahead(PDB, 1), |analysis| {
         analysis.model_mut().add_symbol_file(path, file.clone()).unwrap();
@@ -227,7 +229,7 @@ fn a_program_database_names_what_was_compiled_ahead_for_windows_if_its_guid_and_
 fn a_program_database_that_is_cut_or_changed_is_an_error_or_has_other_symbols() {
     let whole = program_database();
     for end in (0..whole.len()).step_by(61) {
-        let _ = SymbolFile::parse(&whole[..end]);
+        let _ = SymbolFile::from_bytes(&whole[..end]);
     }
     for at in 0..whole.len() {
         // Most bytes are zero, and changing one in a few is enough.
@@ -237,11 +239,11 @@ fn a_program_database_that_is_cut_or_changed_is_an_error_or_has_other_symbols() 
         for value in [0, 0x7f, 0xff] {
             let mut changed = whole.clone();
             changed[at] = value;
-            let _ = SymbolFile::parse(&changed);
+            let _ = SymbolFile::from_bytes(&changed);
         }
     }
     // The directory's streams repeat one block many times.
     let mut repeated = whole.clone();
     repeated[44..48].copy_from_slice(&u32::MAX.to_le_bytes());
-    assert!(matches!(SymbolFile::parse(&repeated), Err(SymbolFileError::Unreadable(_))));
+    assert!(matches!(SymbolFile::from_bytes(&repeated), Err(SymbolFileError::Unreadable(_))));
 }

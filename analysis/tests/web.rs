@@ -220,7 +220,7 @@ fn slowest(name: &str, path: &str) -> (Vec<RequestStep>, u64) {
     let report = reported(name, Http::from(Activities::default().top(500)));
     let row = report.slowest.into_iter().find(|row| row.name == path).unwrap();
     let id = row.id.unwrap();
-    let inside = reported(name, Http::from(Activities::default().with_events_of(&id)));
+    let inside = reported(name, Http::from(Activities::default().events_of(&id)));
     (inside.steps, row.duration_ns)
 }
 

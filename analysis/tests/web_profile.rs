@@ -240,7 +240,7 @@ fn commands_are_those_of_their_requests() {
 #[test]
 fn what_happened_inside_is_found_by_the_id_of_either() {
     for id in ["//1/1/1", &format!("00-{TRACE}-0000000000000010-01")] {
-        let report = report(two(), Http::from(Activities::default().with_events_of(id)));
+        let report = report(two(), Http::from(Activities::default().events_of(id)));
         let steps: Vec<_> = report
             .steps
             .iter()

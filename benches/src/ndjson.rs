@@ -95,7 +95,7 @@ fn by_several(path: &Path, order: Order, threads: usize) -> io::Result<PassResul
     let mut options = Options::default();
     (options.threads, options.order) = (threads, order);
     let parts =
-        EventParts::for_writer(&writer()).ok_or_else(|| io::Error::other("not divisible"))?;
+        EventParts::from_writer(&writer()).ok_or_else(|| io::Error::other("not divisible"))?;
     let mut nowhere = Nowhere::default();
     let collect = |mut page: Page| {
         // The threads return pages, in which each event is a line.

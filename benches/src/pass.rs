@@ -122,7 +122,7 @@ fn source<S: Source>(source: S, mode: Mode) -> io::Result<PassResult> {
         Mode::Fields => one_thread::<_, AllFields>(source, Order::File),
         Mode::Ordered => one_thread::<_, SchemaAndStack>(source, Order::Time),
         Mode::OrderedFields => one_thread::<_, AllFields>(source, Order::Time),
-        Mode::Index => index(Reader::of_blocks(source)),
+        Mode::Index => index(Reader::new(source).blocks_only()),
         Mode::Ndjson | Mode::OrderedNdjson => {
             Err(io::Error::new(io::ErrorKind::Unsupported, "NDJSON is made of files only"))
         }

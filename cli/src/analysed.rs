@@ -80,7 +80,9 @@ impl Analysed {
         let reader = self.events.reader();
         // Without samples, the second stream has no times.
         let has_times = reader.goes_on() && reader.event_types().any(|of| &*of.provider == SAMPLER);
-        ended(reader).with_unread_times(self.unread_times.filter(|_| has_times))
+        let mut ended = ended(reader);
+        ended.set_unread_times(self.unread_times.filter(|_| has_times));
+        ended
     }
 }
 

@@ -95,7 +95,7 @@ impl PdbReader {
             }
         }
         let bytes = std::fs::read(file).map_err(|_| PdbError::NotEmbedded)?;
-        PdbFile::parse(&bytes)
+        PdbFile::from_bytes(&bytes)
     }
 }
 

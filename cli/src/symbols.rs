@@ -62,7 +62,7 @@ pub(crate) fn add(folders: &[PathBuf], model: &mut Model) -> Result<Vec<String>,
 
 fn read(file: &Path) -> Result<SymbolFile, String> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
-    SymbolFile::parse(&bytes).map_err(|error| with_causes(&error))
+    SymbolFile::from_bytes(&bytes).map_err(|error| with_causes(&error))
 }
 
 fn add_to(model: &mut Model, path: &str, symbols: SymbolFile) -> Result<(), String> {

@@ -68,7 +68,7 @@ fn the_parser_serialises_a_violation_as_a_row_of_the_findings() {
     let mut bytes = synth::tiny_v4().bytes;
     bytes.truncate(500);
     let mut reader = nettrace_parser::Reader::from_slice(&bytes);
-    let findings = nettrace_parser::check::Findings::from_reader(&mut reader).unwrap();
+    let findings = nettrace_parser::check::Findings::read(&mut reader).unwrap();
     assert!(findings.is_damaged());
     let serialised = serde_json::to_value(findings.violations()).unwrap();
     let report = nettrace_with_input(&["check", "-", "--json"], &bytes).json();

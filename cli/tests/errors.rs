@@ -58,10 +58,10 @@ fn errors() -> Vec<(&'static str, Box<dyn Error>)> {
         ("analysis/ConvertError", Box::new(convert())),
         ("analysis/ConvertError", Box::new(ConvertError::Other(Box::new(parser())))),
         ("analysis/SymbolFileError", Box::new(SymbolFileError::Bloated)),
-        ("analysis/SymbolFileError", Box::new(SymbolFile::parse(b"MZ").unwrap_err())),
+        ("analysis/SymbolFileError", Box::new(SymbolFile::from_bytes(b"MZ").unwrap_err())),
         (
             "analysis/UnreadableSymbols",
-            SymbolFile::parse(b"")
+            SymbolFile::from_bytes(b"")
                 .map_err(|error| match error {
                     SymbolFileError::Unreadable(reason) => Box::new(reason),
                     other => panic!("{other}"),
@@ -75,7 +75,7 @@ fn errors() -> Vec<(&'static str, Box<dyn Error>)> {
         ("analysis/GcDumpError", Box::new(HeapDump::from_gcdump(b"").unwrap_err())),
         ("analysis/LimitReached", of_packed(&common::gzip(&bytes), 1)),
         ("analysis/NothingUnpacked", of_packed(b"\x1f\x8bnothing", 1)),
-        ("export/PredicateError", Box::new(Predicate::of_event("(").unwrap_err())),
+        ("export/PredicateError", Box::new(Predicate::parse_event("(").unwrap_err())),
         ("export/QuantityError", Box::new("a lot".parse::<Quantity>().unwrap_err())),
         ("export/TimeRangeError", Box::new(TimeRangeError::NoRange)),
         ("guid/NotAGuid", Box::new("x".parse::<Guid>().unwrap_err())),
@@ -85,7 +85,7 @@ fn errors() -> Vec<(&'static str, Box<dyn Error>)> {
 
 /// Returns why a packed file cannot be unpacked.
 fn of_packed(file: &[u8], limit: u64) -> Box<dyn Error> {
-    let bytes = TraceBytes::of_stream(Cursor::new(file.to_vec()), true, limit);
+    let bytes = TraceBytes::open_stream(Cursor::new(file.to_vec()), true, limit);
     bytes.unwrap().fill(100).unwrap_err().into_inner().unwrap()
 }
 

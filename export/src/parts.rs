@@ -28,7 +28,7 @@ impl EventParts {
     /// Prepares to write further lines of `writer` with several threads, after the output on its
     /// page. Returns `None` if a line depends on the events before it, so that one thread has to
     /// write all lines.
-    pub fn for_writer(writer: &EventWriter) -> Option<EventParts> {
+    pub fn from_writer(writer: &EventWriter) -> Option<EventParts> {
         let (form, options) = writer.of_part()?;
         Some(EventParts { form, options, spare: SparePages::default() })
     }

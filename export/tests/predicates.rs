@@ -13,7 +13,7 @@ fn trace() -> Vec<u8> {
 /// condition.
 fn fired(text: &str) -> (usize, Option<String>) {
     let bytes = trace();
-    let predicate = Predicate::of_event(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let predicate = Predicate::parse_event(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let mut trigger = Trigger::new(vec![predicate]);
     let (mut reader, mut count) = (Reader::from_slice(&bytes), 0);
     while let Some(event) = reader.next_event().unwrap() {
@@ -116,7 +116,7 @@ fn fired_by_counters(text: &str) -> (usize, Vec<(String, f64)>, Option<String>) 
 
 fn fired_in(bytes: &[u8], text: &str) -> (usize, Vec<(String, f64)>, Option<String>) {
     let mut trigger = Trigger::new(vec![
-        Predicate::of_event(text).unwrap_or_else(|error| panic!("{text}: {error}")),
+        Predicate::parse_event(text).unwrap_or_else(|error| panic!("{text}: {error}")),
     ]);
     let (mut reader, mut count, mut values) = (Reader::from_slice(bytes), 0, Vec::new());
     while let Some(event) = reader.next_event().unwrap() {
@@ -216,7 +216,7 @@ fn a_condition_may_have_to_hold_for_a_time_or_be_fulfilled_several_times() {
     assert!(fired("GC/Start") > 0);
     assert_eq!(fired("GC/Start and System.Runtime/cpu-usage > 0"), 0);
     // A value may end in words that also mean a duration.
-    let message = Predicate::of_event("A/B where Message = wait for 10s").unwrap();
+    let message = Predicate::parse_event("A/B where Message = wait for 10s").unwrap();
     assert_eq!(message.to_string(), "A/B and Message = \"wait for 10s\"");
 }
 
@@ -229,9 +229,10 @@ fn conditions_of_counters_are_printed_as_what_they_mean() {
         ("A/B where x=1 2 times in 10s", "A/B and x = 1 2 times in 10s"),
         ("A/B and P/c > 1", "A/B and P/c > 1"),
     ] {
-        let predicate = Predicate::of_event(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let predicate =
+            Predicate::parse_event(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(predicate.to_string(), meant);
-        assert_eq!(Predicate::of_event(meant).unwrap().to_string(), meant);
+        assert_eq!(Predicate::parse_event(meant).unwrap().to_string(), meant);
     }
 }
 
@@ -248,7 +249,7 @@ fn what_is_no_condition_of_counters_is_refused_with_its_place() {
         ("A/B and P/c > 1 for 10s", 17, "an event lasts no time"),
         ("A/B for 10s", 5, "an event lasts no time"),
     ] {
-        let error = Predicate::of_event(text).unwrap_err();
+        let error = Predicate::parse_event(text).unwrap_err();
         assert!(error.to_string().contains(reason) && error.column() == column, "{text}: {error}");
     }
     let error = "P/c > 1".parse::<Predicate>().unwrap_err();
@@ -283,7 +284,7 @@ fn instruments_are_compared_by_the_interval_in_which_they_are_published() {
 fn tags_have_slashes_braces_and_words_of_conditions_in_their_values() {
     let text = "Microsoft.AspNetCore.Hosting/http.server.request.duration{http.route=/api/v1/{kind}/or = {id:int},\
                 url.scheme=http} p95 > 250ms and System.Runtime/dotnet.thread_pool.thread.count > 5 for 3s";
-    let predicate = Predicate::of_event(text).unwrap();
+    let predicate = Predicate::parse_event(text).unwrap();
     let names: Vec<(&str, &str, bool)> = predicate
         .counters()
         .iter()
@@ -306,7 +307,7 @@ fn instruments_of_a_meter_may_come_after_the_event_counters_of_its_name() {
     let trace = corpus::trace("net10-linux-x64/metrics.nettrace");
     let bytes = trace.bytes();
     let text = "System.Runtime/dotnet.thread_pool.thread.count >= 0";
-    let mut trigger = Trigger::new(vec![Predicate::of_event(text).unwrap()]);
+    let mut trigger = Trigger::new(vec![Predicate::parse_event(text).unwrap()]);
     let mut count = 0;
     for is_instrument in [false, true] {
         let mut reader = Reader::from_slice(&bytes);
@@ -328,7 +329,7 @@ fn values_of_counters_are_counted_also_where_they_do_not_fulfil_anything() {
         ("Microsoft.AspNetCore.Hosting/http.server.requests{a=b} > 0", 0),
     ] {
         let bytes = requests();
-        let mut trigger = Trigger::new(vec![Predicate::of_event(text).unwrap()]);
+        let mut trigger = Trigger::new(vec![Predicate::parse_event(text).unwrap()]);
         let mut reader = Reader::from_slice(&bytes);
         while let Some(event) = reader.next_event().unwrap() {
             let _ = trigger.check(&event);

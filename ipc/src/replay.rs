@@ -188,7 +188,7 @@ pub enum Pace {
 /// use nettrace_ipc::{Pace, PortAddress, Replay, Runtime, Transcript};
 /// let transcript = Transcript::read(BufReader::new(std::fs::File::open("run.transcript")?))?;
 /// let replay = Replay::listen(transcript, &PortAddress::parse("/tmp/replayed")?, Pace::AtOnce)?;
-/// println!("{}", Runtime::at(replay.endpoint()).info()?.command_line);
+/// println!("{}", Runtime::new(replay.endpoint()).info()?.command_line);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Replay {

@@ -31,7 +31,7 @@ const MAX_ENVIRONMENT_BYTES: u32 = 64 << 20;
 ///
 /// ```no_run
 /// use nettrace_ipc::{Endpoint, Runtime};
-/// let runtime = Runtime::at(Endpoint::socket("/tmp/dotnet-diagnostic-4711-402349-socket"));
+/// let runtime = Runtime::new(Endpoint::socket("/tmp/dotnet-diagnostic-4711-402349-socket"));
 /// let info = runtime.info()?;
 /// println!("{} on {}", info.command_line, info.product_version.as_deref().unwrap_or("?"));
 /// # Ok::<(), nettrace_ipc::Error>(())
@@ -52,7 +52,7 @@ enum Route {
 
 impl Runtime {
     /// Makes a runtime that is reached at an endpoint. It does not connect yet.
-    pub fn at(endpoint: Endpoint) -> Self {
+    pub fn new(endpoint: Endpoint) -> Self {
         Runtime {
             route: Route::Endpoint(endpoint),
             deadlines: Deadlines::default(),

@@ -18,7 +18,7 @@ const SHORT_DEADLINE: Duration = Duration::from_millis(50);
 
 fn fake(config: FakeConfig) -> (FakeRuntime, Runtime) {
     let fake = FakeRuntime::start(config).unwrap();
-    let runtime = Runtime::at(fake.endpoint()).deadlines(patient());
+    let runtime = Runtime::new(fake.endpoint()).deadlines(patient());
     (fake, runtime)
 }
 
@@ -108,7 +108,7 @@ fn a_startup_hook_is_looked_at_again_before_it_is_sent() {
 #[test]
 fn information_steps_down_to_what_the_runtime_knows() {
     for (major, asked, entry) in [(8, 1, true), (6, 2, true), (5, 3, false)] {
-        let (fake, runtime) = fake(FakeConfig::version(major, "x"));
+        let (fake, runtime) = fake(FakeConfig::new(major, "x"));
         let info = runtime.info().unwrap();
         assert_eq!(
             (fake.requests().len(), info.entry_assembly.is_some()),
@@ -117,7 +117,7 @@ fn information_steps_down_to_what_the_runtime_knows() {
         );
         assert_eq!(info.runtime_identifier.is_some(), major >= 8);
     }
-    let (_fake, runtime) = fake(FakeConfig::version(3, "3.1.23"));
+    let (_fake, runtime) = fake(FakeConfig::new(3, "3.1.23"));
     assert!(runtime.info().unwrap_err().is_unknown_command());
 }
 
@@ -125,16 +125,16 @@ fn information_steps_down_to_what_the_runtime_knows() {
 fn dumps_step_down_and_refuse_what_the_first_cannot_say() {
     let plain = Dump::new("/d", DumpType::Normal).unwrap();
     for (major, expected) in [(7, DumpCommand::V3), (6, DumpCommand::V2), (3, DumpCommand::V1)] {
-        let (_fake, runtime) = fake(FakeConfig::version(major, "x"));
+        let (_fake, runtime) = fake(FakeConfig::new(major, "x"));
         assert_eq!(runtime.write_dump(&plain).unwrap(), expected);
     }
-    let (_fake, runtime) = fake(FakeConfig::version(3, "x"));
+    let (_fake, runtime) = fake(FakeConfig::new(3, "x"));
     assert!(matches!(runtime.write_dump(&plain.crash_report(true)), Err(Error::Request(_))));
 }
 
 #[test]
 fn resuming_a_runtime_without_the_command_is_a_success() {
-    let (_fake, runtime) = fake(FakeConfig::version(3, "3.1.23"));
+    let (_fake, runtime) = fake(FakeConfig::new(3, "3.1.23"));
     runtime.resume().unwrap();
     assert_eq!(runtime.startup().unwrap(), Startup::Running);
 }
@@ -147,7 +147,7 @@ fn a_perf_map_is_refused_before_the_start_of_8_and_9_and_sent_to_10() {
         let config = FakeConfig {
             suspended: true,
             environment: vec!["DOTNET_DiagnosticPorts=/tmp/x".to_owned()],
-            ..FakeConfig::version(major, version)
+            ..FakeConfig::new(major, version)
         };
         let (fake, runtime) = fake(config);
         assert_eq!(runtime.startup().unwrap(), Startup::Suspended);
@@ -249,7 +249,7 @@ fn a_missing_endpoint_is_an_error_at_once() {
         true => Endpoint::pipe("nettrace-nobody"),
         false => Endpoint::socket("/nonexistent/socket"),
     };
-    let runtime = Runtime::at(nowhere);
+    let runtime = Runtime::new(nowhere);
     let runtime = runtime.deadlines(patient().connect(Duration::MAX));
     assert!(matches!(runtime.info(), Err(Error::Io { step: Step::Connect, .. })));
 }
@@ -259,10 +259,10 @@ fn a_missing_endpoint_is_an_error_at_once() {
 fn a_socket_of_another_process_gets_nothing() {
     let (fake, _) = fake(FakeConfig::default());
     let path = fake.endpoint().path().unwrap().to_owned();
-    let runtime = Runtime::at(Endpoint::socket_of(&path, 1)).deadlines(patient());
+    let runtime = Runtime::new(Endpoint::socket_of(&path, 1)).deadlines(patient());
     assert!(matches!(runtime.info(), Err(Error::WrongPeer { expected: 1, .. })));
     assert!(fake.requests().is_empty());
-    Runtime::at(Endpoint::socket_of(&path, std::process::id())).info().unwrap();
+    Runtime::new(Endpoint::socket_of(&path, std::process::id())).info().unwrap();
 }
 
 #[cfg(target_os = "linux")]
@@ -279,14 +279,14 @@ fn a_path_too_long_for_an_address_is_reached_through_its_directory() {
     let path = folder.join("socket");
     std::os::unix::fs::symlink(fake.endpoint().path().unwrap(), &path).unwrap();
     assert!(path.as_os_str().len() > 107);
-    assert_eq!(Runtime::at(Endpoint::socket(&path)).info().unwrap().architecture, "x64");
+    assert_eq!(Runtime::new(Endpoint::socket(&path)).info().unwrap().architecture, "x64");
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
 fn commands_work_over_tcp() {
     let fake = FakeRuntime::start_tcp(streaming(100_000)).unwrap();
-    let runtime = Runtime::at(fake.endpoint()).deadlines(patient());
+    let runtime = Runtime::new(fake.endpoint()).deadlines(patient());
     assert_eq!(runtime.info().unwrap().architecture, "x64");
     let mut session = runtime.start(&session_config()).unwrap();
     session.stop().unwrap();
@@ -539,7 +539,7 @@ fn a_start_steps_down_and_says_what_it_lost() {
         (8, CollectCommand::V2, vec![Lost::Blocking, filter, keyword, Lost::StacksOff]),
     ];
     for (major, command, lost) in cases {
-        let (fake, runtime) = fake(FakeConfig::version(major, "x"));
+        let (fake, runtime) = fake(FakeConfig::new(major, "x"));
         let session = runtime.start(&config).unwrap();
         assert_eq!((session.command(), session.lost()), (command, lost.as_slice()), "{major}");
         assert_eq!(fake.death(), None);

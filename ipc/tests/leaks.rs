@@ -21,7 +21,7 @@ fn two_hundred_sessions_and_twenty_ports_leave_no_thread_and_no_descriptor() {
     let session = SessionConfig::new(Providers::new([Provider::new("P").unwrap()]).unwrap());
     let work = |sessions: usize, ports: usize| {
         let fake = FakeRuntime::start(config()).unwrap();
-        let runtime = Runtime::at(fake.endpoint());
+        let runtime = Runtime::new(fake.endpoint());
         for round in 0..sessions {
             let session = runtime.start(&session).unwrap();
             if round % 2 == 0 {

@@ -64,14 +64,15 @@ fn a_replay_answers_and_streams_what_the_process_did() {
     let fake = FakeRuntime::start(fake_config()).unwrap();
     let memory = Memory::default();
     let recorder = Recorder::new(memory.clone());
-    let seen = visit(&Runtime::at(fake.endpoint()).deadlines(patient()).recorder(recorder.clone()));
+    let seen =
+        visit(&Runtime::new(fake.endpoint()).deadlines(patient()).recorder(recorder.clone()));
     recorder.finish().unwrap();
     drop(fake);
     let transcript = Transcript::read(memory.text().as_bytes()).unwrap();
     assert_eq!(transcript.connection_count(), 4);
     for pace in [Pace::AtOnce, Pace::AsRecorded] {
         let replay = Replay::listen(transcript.clone(), &anywhere(), pace).unwrap();
-        let runtime = Runtime::at(replay.endpoint()).deadlines(patient());
+        let runtime = Runtime::new(replay.endpoint()).deadlines(patient());
         assert!(visit(&runtime) == seen, "{pace:?}");
         eventually("all is played", || replay.is_finished());
         // A second request is answered again; one that was not recorded is unknown.
@@ -85,7 +86,7 @@ fn what_followed_the_stop_waits_for_the_stop() {
     let fake = FakeRuntime::start(fake_config()).unwrap();
     let memory = Memory::default();
     visit(
-        &Runtime::at(fake.endpoint()).deadlines(patient()).recorder(Recorder::new(memory.clone())),
+        &Runtime::new(fake.endpoint()).deadlines(patient()).recorder(Recorder::new(memory.clone())),
     );
     let replay = Replay::listen(
         Transcript::read(memory.text().as_bytes()).unwrap(),
@@ -93,7 +94,7 @@ fn what_followed_the_stop_waits_for_the_stop() {
         Pace::AtOnce,
     )
     .unwrap();
-    let runtime = Runtime::at(replay.endpoint()).deadlines(patient());
+    let runtime = Runtime::new(replay.endpoint()).deadlines(patient());
     let mut session = runtime.start(&config()).unwrap();
     eventually("all before the stop has come", || {
         session.received_bytes() >= u64::from(STREAM_BYTES)
@@ -146,6 +147,6 @@ fn a_recording_that_cannot_be_written_says_so_at_its_end() {
     }
     let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
     let recorder = Recorder::new(Full);
-    Runtime::at(fake.endpoint()).recorder(recorder.clone()).info().unwrap();
+    Runtime::new(fake.endpoint()).recorder(recorder.clone()).info().unwrap();
     assert_eq!(recorder.finish().unwrap_err().kind(), std::io::ErrorKind::StorageFull);
 }

@@ -17,7 +17,7 @@ fn blobs(version: Version, content: &[u8]) -> Parsed<'_, Vec<Blob<'_>>> {
     };
     // A compressed header omits fields that have the value of the previous blob.
     let mut running = BlobHeader::default();
-    let encoding = BlobEncoding::for_version(version, is_compressed);
+    let encoding = BlobEncoding::new(version, is_compressed);
     all_consuming(many0(raw::blob(encoding, &mut running))).parse(rest)
 }
 

@@ -81,7 +81,7 @@ impl BlobEncoding {
     /// Returns the encoding for a stream version and the flag of a [block
     /// header](crate::raw::EventBlockHeader::is_compressed). Version 3 has no block
     /// header and ignores the flag.
-    pub fn for_version(version: Version, is_compressed: bool) -> BlobEncoding {
+    pub fn new(version: Version, is_compressed: bool) -> BlobEncoding {
         match (version, is_compressed) {
             (Version::V3, _) => BlobEncoding::FixedV3,
             (Version::V4, false) => BlobEncoding::FixedV4,

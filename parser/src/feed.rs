@@ -49,7 +49,7 @@ use std::io;
 /// use nettrace_parser::Feed;
 ///
 /// async fn watch(mut socket: Socket<'_>) -> Result<u64, Box<dyn std::error::Error>> {
-///     let mut feed = Feed::in_time_order();
+///     let mut feed = Feed::new().time_ordered();
 ///     let mut buffer = vec![0; 64 * 1024];
 ///     loop {
 ///         match socket.read(&mut buffer).await? {
@@ -79,6 +79,7 @@ use std::io;
 /// .NET are below 100 KiB. In time order, it also holds the blocks of all queued events, up to
 /// [`Limits::queue_bytes`](crate::Limits::queue_bytes).
 #[derive(Debug)]
+#[must_use]
 pub struct Feed {
     order: FeedOrder,
 }
@@ -107,14 +108,8 @@ impl Feed {
         Feed { order: FeedOrder::File(Box::new(reader)) }
     }
 
-    /// Creates a feed that returns events in time order, as [`TimeOrdered`] does.
-    pub fn in_time_order() -> Feed {
-        Feed::default().time_ordered()
-    }
-
     /// Returns a feed with the same limits that returns events in time order, as [`TimeOrdered`]
     /// does. Must be called before bytes are pushed.
-    #[must_use]
     pub fn time_ordered(self) -> Feed {
         let order = match self.order {
             FeedOrder::File(reader) => FeedOrder::Time(Box::new(reader.time_ordered())),

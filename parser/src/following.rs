@@ -53,7 +53,7 @@ pub struct Following {
 impl Following {
     /// Finds the second stream of a file in memory. A length that does not lead to the beginning of
     /// a stream means that there is none.
-    pub fn in_slice(file: &[u8]) -> Option<Following> {
+    pub fn from_slice(file: &[u8]) -> Option<Following> {
         let (before, trailer) = file.split_last_chunk()?;
         let following = Following::from_trailer(trailer, before.len() as u64)?;
         following.bytes(before).starts_with(&MAGIC).then_some(following)
@@ -63,7 +63,7 @@ impl Following {
     ///
     /// # Errors
     /// Errors of reading. A short file is no error.
-    pub fn in_file(mut file: impl Read + Seek) -> io::Result<Option<Following>> {
+    pub fn read(mut file: impl Read + Seek) -> io::Result<Option<Following>> {
         let end = file.seek(SeekFrom::End(0))?;
         let Some(before) = end.checked_sub(TRAILER_BYTES as u64) else { return Ok(None) };
         let mut trailer = [0; TRAILER_BYTES];
@@ -107,8 +107,8 @@ mod tests {
     use std::io::Cursor;
 
     fn found(file: &[u8]) -> Option<Following> {
-        let in_slice = Following::in_slice(file);
-        assert_eq!(in_slice, Following::in_file(Cursor::new(file)).unwrap());
+        let in_slice = Following::from_slice(file);
+        assert_eq!(in_slice, Following::read(Cursor::new(file)).unwrap());
         in_slice
     }
 

@@ -70,7 +70,7 @@ impl<F: FnMut(&Event<'_>) -> bool> Definitions for F {
 /// use nettrace_parser::{Index, Reader, Whole};
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut methods = |event: &nettrace_parser::Event<'_>| event.display_name() == "MethodLoadVerbose_V1";
-/// let index = Index::build(Whole::new(&bytes), &mut methods)?;
+/// let index = Index::read(Whole::new(&bytes), &mut methods)?;
 /// let (from, to) = (1_000, 2_000);
 /// let mut count = 0;
 /// let mut reader = Reader::from_slice(&bytes).in_range(&index, from..=to)?;
@@ -148,7 +148,7 @@ impl Index {
     ///
     /// # Errors
     /// [`Error::NoLength`] for a source without a length; the errors of [`Reader::next_event`].
-    pub fn build<S: Source>(
+    pub fn read<S: Source>(
         mut source: S,
         definitions: &mut impl Definitions,
     ) -> Result<Index, Error> {

@@ -76,7 +76,7 @@ impl MappedFile {
                 "only regular files can be mapped",
             ));
         }
-        let following = Following::in_file(&file).ok().flatten();
+        let following = Following::read(&file).ok().flatten();
         Ok(MappedFile { file: Arc::new(file), piece: None, start: 0, following })
     }
 

@@ -54,7 +54,7 @@ impl PositionedFile {
                 "only regular files have positions",
             ));
         }
-        let following = Following::in_file(&file).ok().flatten();
+        let following = Following::read(&file).ok().flatten();
         Ok(PositionedFile::from_file(Arc::new(file), following))
     }
 

@@ -45,6 +45,7 @@ impl<P: Progress + ?Sized> Progress for Rc<P> {
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
 #[derive(Debug)]
+#[must_use]
 pub struct Watched<S, P> {
     source: S,
     progress: P,

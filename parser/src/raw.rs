@@ -17,7 +17,7 @@
 //!
 //! fn blobs(version: Version, content: &[u8]) -> Parsed<'_, Vec<Blob<'_>>> {
 //!     let (rest, header) = raw::event_block_header(content)?;
-//!     let encoding = BlobEncoding::for_version(version, header.is_compressed);
+//!     let encoding = BlobEncoding::new(version, header.is_compressed);
 //!     // A compressed header inherits fields from the previous blob.
 //!     let mut running = BlobHeader::default();
 //!     all_consuming(many0(raw::blob(encoding, &mut running))).parse(rest)

@@ -127,7 +127,7 @@ impl<B: AsRef<[u8]>> Whole<B> {
     /// Creates a source for `bytes`, which begin with the stream's first byte.
     pub fn new(bytes: B) -> Self {
         let all = bytes.as_ref();
-        let following = Following::in_slice(all);
+        let following = Following::from_slice(all);
         let len = following.map_or(all.len(), |following| index(following.start, 0));
         Whole { bytes, following, len }
     }
@@ -173,6 +173,7 @@ const READ_BYTES: usize = 256 * 1024;
 ///
 /// It keeps the bytes from the last released position on in a buffer. Each byte is moved about
 /// once at most.
+#[must_use]
 pub struct Buffered<R> {
     input: R,
     held: Held,
@@ -195,10 +196,10 @@ impl<R: Read> Buffered<R> {
         Buffered { input, held: Held::default(), is_ended: false, is_at_rest: false }
     }
 
-    /// Creates a source for an input whose bytes are all available, such as a file. Bytes after
+    /// Says that the bytes of the input are all available, such as those of a file. Bytes after
     /// the end mark are read, up to [`Limits::tail_bytes`](crate::Limits::tail_bytes).
-    pub fn at_rest(input: R) -> Self {
-        Buffered { is_at_rest: true, ..Buffered::new(input) }
+    pub fn at_rest(self) -> Self {
+        Buffered { is_at_rest: true, ..self }
     }
 }
 

@@ -14,7 +14,7 @@ use streams::{START, V4_AND_V6, begun, events, on, point, sorted};
 const FORMAT: &str = include_str!("../FORMAT.md");
 
 fn check(bytes: &[u8]) -> Findings {
-    Findings::from_reader(&mut Reader::from_slice(bytes)).expect("the header can be read")
+    Findings::read(&mut Reader::from_slice(bytes)).expect("the header can be read")
 }
 
 fn counts(findings: &Findings) -> Vec<(&'static str, u64)> {
@@ -48,7 +48,7 @@ fn complete_traces_of_runtimes_keep_to_the_format() {
 fn every_finding_of_every_malformed_stream_cites_a_section_that_is_there() {
     let mut sections = std::collections::BTreeSet::new();
     for (name, bytes) in synth::malformed() {
-        let Ok(findings) = Findings::from_reader(&mut Reader::from_slice(&bytes)) else { continue };
+        let Ok(findings) = Findings::read(&mut Reader::from_slice(&bytes)) else { continue };
         for violation in findings.violations() {
             let section = violation.section;
             let is_there = FORMAT.lines().filter_map(|line| line.strip_prefix("##")).any(|title| {
@@ -66,7 +66,7 @@ fn every_finding_of_every_malformed_stream_cites_a_section_that_is_there() {
 fn a_stream_is_damaged_for_a_check_exactly_if_it_is_for_its_reader() {
     for (name, bytes) in synth::malformed() {
         let mut reader = Reader::from_slice(&bytes);
-        let Ok(findings) = Findings::from_reader(&mut reader) else { continue };
+        let Ok(findings) = Findings::read(&mut reader) else { continue };
         let is_damaged = reader.damage().is_damaged() || !reader.is_complete();
         assert_eq!(findings.is_damaged(), is_damaged, "{name}: {:?}", findings.violations());
     }

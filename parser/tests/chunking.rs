@@ -150,7 +150,7 @@ fn as_a_file(trace: &corpus::TraceFile, bytes: &[u8], order: Order) {
 /// Asserts that the blocks have the same positions if the content of event blocks is not read.
 fn assert_same_blocks(path: &std::path::Path, bytes: &[u8], name: &str) {
     let mut all = Reader::from_slice(bytes);
-    let mut found = Reader::of_blocks(nettrace_parser::PositionedFile::open(path).unwrap());
+    let mut found = Reader::new(nettrace_parser::PositionedFile::open(path).unwrap()).blocks_only();
     while let Some(expected) = all.next_block().unwrap() {
         let block = found.next_block().unwrap().expect(name);
         assert_eq!((block.kind, block.span), (expected.kind, expected.span), "{name}");

@@ -33,7 +33,7 @@ fn readers_and_feeds_show_where_they_are_and_no_bytes() {
     let bytes = corpus::trace("net10-linux-x64/all.nettrace").bytes();
     assert_short_while_reading(Reader::from_slice(&bytes));
     assert_short_while_reading(Reader::from_read(&bytes[..]));
-    let input = Buffered::at_rest(Cursor::new(bytes.to_vec()));
+    let input = Buffered::new(Cursor::new(bytes.to_vec())).at_rest();
     assert_short(&input);
     assert_short_while_reading(Reader::new(input));
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("debug-text.nettrace");
@@ -41,7 +41,7 @@ fn readers_and_feeds_show_where_they_are_and_no_bytes() {
     let mut positioned = PositionedFile::open(&path).unwrap();
     positioned.fill(100_000).unwrap();
     assert_short(&positioned);
-    for mut feed in [Feed::new(), Feed::in_time_order()] {
+    for mut feed in [Feed::new(), Feed::new().time_ordered()] {
         feed.push(&bytes);
         feed.next_event().unwrap().unwrap();
         assert_short(&feed);

@@ -143,7 +143,7 @@ fn a_check_waits_for_what_follows_the_end_mark() {
         }
     }
     let mut reader = Reader::from_read(Slow(&bytes));
-    let findings = Findings::from_reader(&mut reader).unwrap();
+    let findings = Findings::read(&mut reader).unwrap();
     assert!(findings.counts().any(|count| count == ("trailing_bytes", 1)), "{findings:?}");
     // Without `Findings` the reader does not wait for bytes after the mark.
     let mut reader = Reader::from_read(Slow(&bytes));

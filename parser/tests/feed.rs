@@ -45,7 +45,7 @@ fn assert_same(bytes: &[u8], size: usize, name: &str) {
     assert_eq!(feed.reader().end_offset(), reader.end_offset(), "{name}");
     assert_eq!(feed.is_ended(), reader.end_offset().is_some(), "{name}");
 
-    let (events, feed) = fed(Feed::in_time_order(), bytes, size);
+    let (events, feed) = fed(Feed::new().time_ordered(), bytes, size);
     let mut ordered = Reader::from_slice(bytes).time_ordered();
     expected.clear();
     let _ = ordered.for_each(|event| expected.push(Seen::from_event(&event)));
@@ -157,7 +157,7 @@ fn what_is_held_is_a_block_and_a_piece() {
 #[test]
 fn what_waits_for_its_turn_can_be_released() {
     let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-    let mut feed = Feed::in_time_order();
+    let mut feed = Feed::new().time_ordered();
     // Stops before the sequence point, which would release the events.
     feed.push(&bytes[..0x210]);
     let given = count(&mut feed);

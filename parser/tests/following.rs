@@ -91,11 +91,11 @@ fn a_check_finds_nothing_in_a_file_with_two_streams_and_a_note_in_one_with_other
         let second = tiny_v6().bytes;
         let file = joined(&first, &second);
         let mut reader = Reader::from_slice(&file);
-        let mut findings = Findings::from_reader(&mut reader).unwrap();
-        let alone = Findings::from_reader(&mut Reader::from_slice(&first)).unwrap();
+        let mut findings = Findings::read(&mut reader).unwrap();
+        let alone = Findings::read(&mut Reader::from_slice(&first)).unwrap();
         assert_eq!(findings, alone);
         let start = reader.following().unwrap().start;
-        let of_second = Findings::from_reader(&mut Reader::from_slice(&second)).unwrap();
+        let of_second = Findings::read(&mut Reader::from_slice(&second)).unwrap();
         findings.add_following(start, of_second.clone());
         assert_eq!(findings.events(), alone.events());
         let count = |findings: &Findings| findings.counts().map(|(_, count)| count).sum::<u64>();
@@ -105,7 +105,7 @@ fn a_check_finds_nothing_in_a_file_with_two_streams_and_a_note_in_one_with_other
         // Without the length behind it, a second stream is bytes like any others.
         let without = [&first[..], &second[..]].concat();
         if alone.counts().all(|(kind, _)| kind != "truncated") {
-            let findings = Findings::from_reader(&mut Reader::from_slice(&without)).unwrap();
+            let findings = Findings::read(&mut Reader::from_slice(&without)).unwrap();
             assert!(findings.counts().any(|count| count == ("trailing_bytes", 1)));
         }
     }
@@ -141,7 +141,7 @@ fn a_wrong_length_leaves_all_bytes_to_the_first_stream() {
         let file = [&first[..], &second, &Following::trailer(len)].concat();
         let mut reader = Reader::from_slice(&file);
         assert_eq!(reader.following(), None, "{len}");
-        let findings = Findings::from_reader(&mut reader).unwrap();
+        let findings = Findings::read(&mut reader).unwrap();
         assert!(findings.counts().any(|count| count == ("trailing_bytes", 1)), "{len}");
     }
     // The whole file cannot be a second stream, because there has to be a first one.
@@ -192,11 +192,11 @@ impl Read for Slow<'_> {
 fn a_source_that_cannot_look_at_the_end_has_no_note_if_a_second_stream_is_all_that_comes() {
     for first in &[tiny_v4().bytes, tiny_v6().bytes] {
         let file = joined(first, &tiny_v4().bytes);
-        assert_eq!(Buffered::at_rest(&file[..]).following(), None);
+        assert_eq!(Buffered::new(&file[..]).at_rest().following(), None);
         for step in [1, 7, 100_000] {
             let check = |bytes: &[u8]| {
                 let mut reader = Reader::from_read(Slow(bytes, step));
-                Findings::from_reader(&mut reader).unwrap()
+                Findings::read(&mut reader).unwrap()
             };
             assert_eq!(check(&file), check(first));
             let has_note =
@@ -216,7 +216,7 @@ fn a_long_second_stream_has_no_note_if_the_limit_lets_all_of_it_be_seen() {
     let file = joined(&first, &second);
     for (tail_bytes, notes) in [(1 << 20, 1), (8 << 20, 0)] {
         let limits = changed(|it: &mut Limits| it.tail_bytes = tail_bytes);
-        let mut reader = Reader::with_limits(Buffered::at_rest(&file[..]), limits);
+        let mut reader = Reader::with_limits(Buffered::new(&file[..]).at_rest(), limits);
         reader.for_each(|_| {}).unwrap();
         assert_eq!(reader.damage().count(Class::Note), notes);
     }
@@ -227,7 +227,7 @@ fn a_source_that_does_not_know_its_end_says_that_a_second_stream_came() {
     let second = tiny_v4().bytes;
     for first in [tiny_v4().bytes, tiny_v6().bytes] {
         let goes_on = |file: &[u8]| {
-            let mut reader = Reader::new(Buffered::at_rest(file));
+            let mut reader = Reader::new(Buffered::new(file).at_rest());
             reader.for_each(|_| {}).unwrap();
             reader.goes_on()
         };

@@ -20,7 +20,7 @@ fn nothing(_: &Event<'_>) -> bool {
 }
 
 fn index(bytes: &[u8]) -> Index {
-    Index::build(Whole::new(bytes), &mut nothing).unwrap()
+    Index::read(Whole::new(bytes), &mut nothing).unwrap()
 }
 
 /// Reads the events of a range in time order, and what is reported about the stream.
@@ -239,11 +239,11 @@ fn blocks_with_definitions_are_read_whatever_the_range_is() {
     let bytes = stream(Version::V4, None, 0).bytes;
     let source = || Whole::new(&bytes[..]);
     for (until, expected) in [(0, 1), (30, 4), (200, 20)] {
-        let index = Index::build(source(), &mut Until(until)).unwrap();
+        let index = Index::read(source(), &mut Until(until)).unwrap();
         assert_eq!(assert_equal(&bytes, &index, 150..=150, Seen::from_event), expected);
     }
     let mut each = |event: &Event<'_>| event.timestamp_ticks().is_multiple_of(50);
-    let index = Index::build(source(), &mut each).unwrap();
+    let index = Index::read(source(), &mut each).unwrap();
     assert_eq!(assert_equal(&bytes, &index, 10..=10, Seen::from_event), 5);
 }
 
@@ -277,7 +277,7 @@ fn definitions_that_are_repeated_in_each_part_are_read_once_and_in_the_range() {
             Definition::New
         }
     }
-    let index = Index::build(Whole::new(&stream.bytes[..]), &mut WithPayload).unwrap();
+    let index = Index::read(Whole::new(&stream.bytes[..]), &mut WithPayload).unwrap();
     // The first part, and the tenth and eleventh, in which something else follows.
     for (ticks, expected) in [(0..=0, 3), (155..=155, 5), (15..=15, 4), (150..=165, 7)] {
         let read = assert_equal(&stream.bytes, &index, ticks.clone(), Seen::from_event);
@@ -298,7 +298,7 @@ fn an_index_of_another_file_and_a_pipe_are_refused() {
     bytes[100] ^= 1;
     let pipe = || Reader::from_read(&bytes[..]).in_range(&index, ALL).unwrap_err();
     assert!(matches!(pipe(), Error::NoLength));
-    let built = Index::build(Buffered::new(&bytes[..]), &mut nothing);
+    let built = Index::read(Buffered::new(&bytes[..]), &mut nothing);
     assert!(matches!(built, Err(Error::NoLength)));
     let mut begun = Reader::from_slice(&bytes);
     begun.next_event().unwrap();
@@ -325,7 +325,7 @@ fn files_are_skipped_like_bytes_in_memory() {
     let path = std::env::temp_dir().join(format!("nettrace-index-{}", std::process::id()));
     std::fs::write(&path, &bytes).unwrap();
     let open = || PositionedFile::open(&path).unwrap();
-    let index = Index::build(open(), &mut nothing).unwrap();
+    let index = Index::read(open(), &mut nothing).unwrap();
     assert_eq!(index, self::index(&bytes));
     let mut reader = Reader::new(open()).in_range(&index, 50..=60).unwrap();
     let mut times = Vec::new();

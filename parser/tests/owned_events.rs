@@ -127,7 +127,7 @@ fn a_kept_blob_has_its_header_payload_and_stack() {
     while let Some(block) = reader.next_block().unwrap() {
         if block.kind == BlockKind::Event {
             let (mut rest, header) = event_block_header(block.content).unwrap();
-            let encoding = BlobEncoding::for_version(Version::V4, header.is_compressed);
+            let encoding = BlobEncoding::new(Version::V4, header.is_compressed);
             let mut running = BlobHeader::default();
             while !rest.is_empty() {
                 let (after, blob) = blob(encoding, &mut running)(rest).unwrap();

@@ -23,11 +23,11 @@ pub struct Dropped<'f> {
 impl Dropped<'_> {
     /// Opens the first stream.
     pub(crate) fn first(&self) -> io::Result<TraceBytes> {
-        TraceBytes::of_file((self.open)(), MAX_UNPACKED_BYTES)
+        TraceBytes::open((self.open)(), MAX_UNPACKED_BYTES)
     }
 
     /// Opens the second stream behind the first one. `None` if there is none, or it cannot be read.
     pub(crate) fn second(&self) -> Option<Reader<TraceBytes>> {
-        TraceBytes::behind((self.open)(), MAX_UNPACKED_BYTES).map(Reader::new)
+        TraceBytes::open_second((self.open)(), MAX_UNPACKED_BYTES).map(Reader::new)
     }
 }

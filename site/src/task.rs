@@ -144,7 +144,7 @@ fn write_page_of_gcdump(file: &Dropped<'_>, out: &mut dyn Write) -> Option<Resul
         let length = bytes.bytes().len() as u64;
         let ended = Ended::from(&Reader::new(bytes)).of_whole_file(length);
         let about = PageAbout::from_file(name.clone(), ended.outcome(), Some(file.bytes));
-        let page = Page::of_heap(&dump);
+        let page = Page::from_heap(&dump);
         page.write(&about, out).map_err(|error| error.to_string())?;
         Ok(Done { is_intact: dump.losses.is_complete() })
     };

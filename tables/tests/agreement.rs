@@ -284,7 +284,7 @@ fn frames_have_the_lines_of_a_pdb_if_they_are_asked_for() {
         options.lines = has_lines;
         let mut pass = TablePass::new(7, &options, spill()).unwrap();
         let _outcome = pass.read(&mut Reader::from_slice(&trace).time_ordered()).unwrap();
-        pass.model_mut().add_pdb(PdbFile::parse(&pdb).unwrap());
+        pass.model_mut().add_pdb(PdbFile::from_bytes(&pdb).unwrap());
         let mut files = MemoryFiles::default();
         let written = pass.finish(&mut files).unwrap();
         assert_eq!(written.lines.is_some(), has_lines);

@@ -245,7 +245,7 @@ fn noise(number: u64) -> String {
 #[test]
 fn pages_of_large_texts_wait_in_the_temporary_file_and_come_back_in_their_order() {
     let count = 40_000;
-    let message = EventType::new("Demo", 1, "Message").with_field("text", FieldType::Text);
+    let message = EventType::new("Demo", 1, "Message").field("text", FieldType::Text);
     let mut writer = writer(vec![message]);
     for at in 0..count {
         writer.step(event(0, at % THREADS, &[], vec![Value::Text(noise(at))])).unwrap();

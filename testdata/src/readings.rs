@@ -22,21 +22,21 @@ impl Readings {
         let mut session = Session::new(Version::V4);
         session.trace = of.trace.clone();
         let fields = |event: EventType, names: &[&str]| {
-            names.iter().fold(event, |event, name| event.with_field(name, FieldType::UInt64))
+            names.iter().fold(event, |event, name| event.field(name, FieldType::UInt64))
         };
         let of_type = |id, name| EventType::new("Nettrace-Clock", id, name);
-        let named = of_type(2, "Thread/Name").with_field("Name", FieldType::Text);
+        let named = of_type(2, "Thread/Name").field("Name", FieldType::Text);
         let total = ["RoundTicks", "UserNS", "SystemNS", "MajorFaults", "ResidentBytes"];
         session.types = vec![
             fields(of_type(1, "Thread/Time"), &["RanNS", "ReadyNS", "Slices", "MajorFaults"]),
             fields(named, &["BornTicks"]),
-            fields(of_type(3, "Process/Total"), &total).with_field("Threads", FieldType::UInt32),
+            fields(of_type(3, "Process/Total"), &total).field("Threads", FieldType::UInt32),
             of_type(7, "Thread/End"),
             fields(
-                of_type(5, "Group/Limits").with_field("Level", FieldType::UInt32),
+                of_type(5, "Group/Limits").field("Level", FieldType::UInt32),
                 &["QuotaNS", "PeriodNS", "Periods", "Throttled", "MemoryLimit", "OomKills"],
             ),
-            of_type(6, "Recording/End").with_field("Attached", FieldType::UInt32),
+            of_type(6, "Recording/End").field("Attached", FieldType::UInt32),
         ];
         session.threads = vec![SessionThread::new(0)];
         let start = of.trace.sync_ticks;

@@ -226,7 +226,7 @@ impl Compressor {
     /// Makes the compressor add `extra` needless bytes to every varuint, up to 5 bytes for 32 bits
     /// and 10 bytes for 64.
     #[must_use]
-    pub fn with_overlong_varuints(mut self, extra: usize) -> Self {
+    pub fn overlong_varuints(mut self, extra: usize) -> Self {
         self.overlong = extra;
         self
     }

@@ -90,7 +90,7 @@ impl EventBlock {
 
     /// Sets the layout of the blobs.
     #[must_use]
-    pub fn with_layout(mut self, layout: BlobLayout) -> Self {
+    pub fn layout(mut self, layout: BlobLayout) -> Self {
         self.layout = layout;
         self
     }
@@ -123,7 +123,7 @@ impl EventBlock {
         }
         let mut compressor = Compressor::new(version);
         if let BlobLayout::Overlong(extra) = self.layout {
-            compressor = compressor.with_overlong_varuints(extra);
+            compressor = compressor.overlong_varuints(extra);
         }
         for row in &self.rows {
             let mut sink = Sink::new();

@@ -67,7 +67,7 @@ impl SysTime {
 ///
 /// ```
 /// use nettrace_writer::{Trace, Version};
-/// let trace = Trace { tick_frequency: 1_000_000_000, process_id: 42, ..Trace::default() }.with_known_keys();
+/// let trace = Trace { tick_frequency: 1_000_000_000, process_id: 42, ..Trace::default() }.known_keys();
 /// assert_eq!(trace.content(Version::V4).bytes.len(), 48);
 /// assert_eq!(trace.key_values[0], ("ProcessId".into(), "42".into()));
 /// ```
@@ -120,7 +120,8 @@ impl Default for Trace {
 impl Trace {
     /// Adds the key/value pairs in which version 6 stores process id, number of processors and
     /// sampling rate.
-    pub fn with_known_keys(mut self) -> Self {
+    #[must_use]
+    pub fn known_keys(mut self) -> Self {
         for (key, value) in [
             ("ProcessId", self.process_id),
             ("HardwareThreadCount", self.processor_count),

@@ -54,9 +54,7 @@ fn written(version: Version, rounds: u32, payload_bytes: usize, out: impl Write)
         Session { events_per_batch: 500, events_per_block: 100, ..Session::new(version) };
     let mut writer = SessionWriter::new(settings, out).unwrap();
     let types: Vec<usize> = (0..3)
-        .map(|id| {
-            writer.add_type(EventType::new("Demo", id, "Hi").with_field("bytes", FieldType::Text))
-        })
+        .map(|id| writer.add_type(EventType::new("Demo", id, "Hi").field("bytes", FieldType::Text)))
         .collect();
     let threads: Vec<usize> =
         (0..8).map(|id| writer.add_thread(SessionThread::new(11 + id))).collect();

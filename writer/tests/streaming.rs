@@ -46,7 +46,7 @@ proptest! {
 fn steps_that_the_session_brings_come_first() {
     for version in Version::ALL {
         let mut session = Session {
-            types: vec![EventType::new("Demo", 7, "Hi").with_field("n", FieldType::Int32)],
+            types: vec![EventType::new("Demo", 7, "Hi").field("n", FieldType::Int32)],
             threads: vec![SessionThread::new(11)],
             ..Session::new(version)
         };
@@ -105,9 +105,7 @@ fn a_thread_that_comes_back_has_the_lowest_free_index() {
 #[test]
 fn a_batch_larger_than_a_block_goes_into_several() {
     let session = Session {
-        types: vec![
-            EventType::new("Demo", 7, "Large").with_field("bytes", FieldType::Byte.array()),
-        ],
+        types: vec![EventType::new("Demo", 7, "Large").field("bytes", FieldType::Byte.array())],
         threads: vec![SessionThread::new(11)],
         // 24 MB, which is more than a block of version 6 can hold.
         steps: (0..400).map(|_| Step::event(0, 0, 1, [Value::Raw(vec![7; 60_000])])).collect(),

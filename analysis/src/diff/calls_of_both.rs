@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn the_handlers_of_one_endpoint_are_one_node_whatever_the_runtime_calls_them() {
         let side = |method, own| {
-            let frame = Frame::for_method("A", "dynamicClass", method, "void ()");
+            let frame = Frame::from_names("A", "dynamicClass", method, "void ()");
             let frame = Frame { is_handler: true, endpoint: Some("GET /sync".into()), ..frame };
             let frames = vec![Some(NamedFrame::new(Arc::new(frame)))];
             TraceCalls { nodes: vec![CallOfTrace { parent: 0, name: 0, own }], frames }

@@ -23,14 +23,14 @@ mod tests {
 
     #[test]
     fn compiled_handlers_are_named_after_their_endpoints_and_other_methods_after_themselves() {
-        let compiled = Frame::for_method("Anonymous", "dynamicClass", "lambda_method7", "void ()");
+        let compiled = Frame::from_names("Anonymous", "dynamicClass", "lambda_method7", "void ()");
         assert_eq!(row_name(&compiled), compiled.text);
         let handler = Frame { is_handler: true, ..compiled.clone() };
         assert_eq!(row_name(&handler), "an endpoint's handler (dynamicClass.lambda_method7)");
         let served = Frame { endpoint: Some("GET /sync".into()), ..handler };
         assert_eq!(row_name(&served), "GET /sync");
         assert_eq!(row_name(&served.calling(FrameCall::Native)), "GET /sync → native call");
-        let own = Frame::for_method("shop", "Shop.P+<>c", "<Main>b__0_8", "void ()");
+        let own = Frame::from_names("shop", "Shop.P+<>c", "<Main>b__0_8", "void ()");
         let own = Frame { endpoint: Some("GET /sync".into()), ..own };
         assert_eq!(row_name(&own), own.text);
     }

@@ -38,6 +38,7 @@ use std::sync::Arc;
 /// # Ok::<(), nettrace_analysis::AnalysisError>(())
 /// ```
 #[expect(missing_debug_implementations, reason = "converters are whatever their writers are")]
+#[must_use]
 pub struct Analysis<'c> {
     pub(super) options: AnalysisOptions,
     pub(super) model: Model,

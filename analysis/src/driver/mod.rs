@@ -15,4 +15,4 @@ pub use analysis::{Analysis, Finished};
 pub use error::AnalysisError;
 pub(crate) use observer::Observer;
 pub use options::AnalysisOptions;
-pub use range::build_index;
+pub use range::read_index;

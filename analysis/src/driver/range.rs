@@ -20,10 +20,10 @@ const MARGIN_NANOS: i64 = 100_000_000;
 /// the trace.
 ///
 /// ```
-/// use nettrace_analysis::{Analysis, AnalysisOptions, build_index};
+/// use nettrace_analysis::{Analysis, AnalysisOptions, read_index};
 /// use nettrace_parser::{Reader, Whole};
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-/// let index = build_index(Whole::new(&bytes))?;
+/// let index = read_index(Whole::new(&bytes))?;
 ///
 /// let mut options = AnalysisOptions::default();
 /// (options.filter.from_nanos, options.filter.to_nanos) = (Some(0), Some(200_000_000));
@@ -35,14 +35,14 @@ const MARGIN_NANOS: i64 = 100_000_000;
 /// ```
 ///
 /// # Errors
-/// The errors of [`Index::build`].
-pub fn build_index<S: Source>(source: S) -> Result<Index, Error> {
-    Index::build(source, &mut Needed::default())
+/// The errors of [`Index::read`].
+pub fn read_index<S: Source>(source: S) -> Result<Index, Error> {
+    Index::read(source, &mut Needed::default())
 }
 
 impl Filter {
     /// Makes a reader skip the parts of a trace that the filter's times leave out, with an index of
-    /// [`build_index`]. Call this before anything is read. Without times it changes nothing.
+    /// [`read_index`]. Call this before anything is read. Without times it changes nothing.
     ///
     /// Samples, their stacks, and names of methods are those of a whole read with this filter.
     /// What began before the range is not known: waits, collections and requests that go on in it

@@ -165,7 +165,7 @@ mod tests {
     fn stacks(rows: &[(u64, &[&str])]) -> Vec<StackRow> {
         let frame = |name: &&str| {
             let (type_name, method) = name.split_once("::").unwrap_or(("T", name));
-            Arc::new(Frame::for_method("a", type_name, method, "void ()"))
+            Arc::new(Frame::from_names("a", type_name, method, "void ()"))
         };
         let row = |(count, frames): &(u64, &[&str])| {
             let frames = frames.iter().map(frame).collect();

@@ -57,7 +57,7 @@ impl Recent {
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
 /// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
 /// let header = reader.trace()?.clone();
-/// let mut survey = Survey::of_all_types();
+/// let mut survey = Survey::unbounded();
 /// reader.visit(&mut survey)?;
 /// let info = survey.info(&header, &reader.outcome());
 /// assert_eq!((info.version, info.events, info.lost), (4, 4, 1));
@@ -81,7 +81,7 @@ pub struct Survey {
 
 impl Survey {
     /// Makes a survey that counts any number of event types separately.
-    pub fn of_all_types() -> Survey {
+    pub fn unbounded() -> Survey {
         Survey::within(usize::MAX)
     }
 

@@ -61,9 +61,8 @@ impl Ended {
     }
 
     /// Sets why times of threads could not be read.
-    #[must_use]
-    pub fn with_unread_times(self, unread_times: Option<UnreadTimes>) -> Ended {
-        Ended { unread_times, ..self }
+    pub fn set_unread_times(&mut self, unread_times: Option<UnreadTimes>) {
+        self.unread_times = unread_times;
     }
 
     /// Returns why times of threads could not be read; `None` if they were, or there are none.

@@ -42,7 +42,7 @@ impl Frames {
     fn find_next(&mut self) -> Result<bool, Stop> {
         while self.is_first || self.file.skip_zeros()? {
             let magic = self.read_up_to(MAGIC.len() as u64)?;
-            match Packing::recognise(&magic) {
+            match Packing::from_head(&magic) {
                 Some(Packing::Zstd) if magic == MAGIC => return self.start_frame().map(|()| true),
                 Some(Packing::Zstd) => self.skip_frame()?,
                 _ if magic.is_empty() => return Ok(false),

@@ -18,7 +18,7 @@ impl Packing {
 
     /// Recognises a packed file by its first bytes, whatever its name; `None` for any other file.
     #[must_use]
-    pub fn recognise(head: &[u8]) -> Option<Packing> {
+    pub fn from_head(head: &[u8]) -> Option<Packing> {
         match head {
             [0x1f, 0x8b, ..] => Some(Packing::Gzip),
             // A frame with data, or one for other programs, which may come first.

@@ -91,7 +91,7 @@ pub(super) fn find(
         Some(Packing::Gzip) => find_packed(&mut file)?,
         // A recording is packed by gzip, so this was packed as a whole.
         Some(Packing::Zstd) => None,
-        None => Following::in_file(&mut file)?
+        None => Following::read(&mut file)?
             .map(|following| SecondPlace { start: following.start, len: following.len }),
     };
     file.rewind()?;
@@ -112,7 +112,7 @@ fn find_packed(file: &mut (impl Read + Seek)) -> io::Result<Option<SecondPlace>>
     let mut head = [0; Packing::HEAD_BYTES];
     file.seek(SeekFrom::Start(start))?;
     file.read_exact(&mut head)?;
-    let is_member = Packing::recognise(&head) == Some(Packing::Gzip) && len > 0;
+    let is_member = Packing::from_head(&head) == Some(Packing::Gzip) && len > 0;
     Ok(is_member.then_some(SecondPlace { start, len }))
 }
 

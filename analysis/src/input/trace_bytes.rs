@@ -23,13 +23,10 @@ impl TraceBytes {
     ///
     /// # Errors
     /// Errors of the file; and there can be no further thread, on which a packed file is unpacked.
-    pub fn of_file(
-        mut file: impl Read + Seek + Send + 'static,
-        limit: u64,
-    ) -> io::Result<TraceBytes> {
+    pub fn open(mut file: impl Read + Seek + Send + 'static, limit: u64) -> io::Result<TraceBytes> {
         file.rewind()?;
         let head = head(&mut file)?;
-        let second = second::find(&mut file, Packing::recognise(&head)).ok().flatten();
+        let second = second::find(&mut file, Packing::from_head(&head)).ok().flatten();
         let start = head.len() as u64;
         file.seek(SeekFrom::Start(start))?;
         let left = second.map_or(u64::MAX, |place| place.start.saturating_sub(start));
@@ -38,9 +35,12 @@ impl TraceBytes {
 
     /// Opens the second stream behind the first one of a file. `None` if there is none, or it cannot be
     /// read.
-    pub fn behind(mut file: impl Read + Seek + Send + 'static, limit: u64) -> Option<TraceBytes> {
+    pub fn open_second(
+        mut file: impl Read + Seek + Send + 'static,
+        limit: u64,
+    ) -> Option<TraceBytes> {
         file.rewind().ok()?;
-        let packing = Packing::recognise(&head(&mut file).ok()?);
+        let packing = Packing::from_head(&head(&mut file).ok()?);
         let place = second::find(&mut file, packing).ok()??;
         file.seek(SeekFrom::Start(place.start)).ok()?;
         let head = head(&mut file).ok()?;
@@ -52,8 +52,8 @@ impl TraceBytes {
     /// reading a pipe does.
     ///
     /// # Errors
-    /// Fails like [`TraceBytes::of_file`].
-    pub fn of_stream(
+    /// Fails like [`TraceBytes::open`].
+    pub fn open_stream(
         mut stream: impl Read + Send + 'static,
         is_at_rest: bool,
         limit: u64,
@@ -68,7 +68,7 @@ impl TraceBytes {
         is_at_rest: bool,
         limit: u64,
     ) -> io::Result<TraceBytes> {
-        let packing = Packing::recognise(&head);
+        let packing = Packing::from_head(&head);
         let file: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(rest));
         let (bytes, packed): (Box<dyn Read>, _) = match packing {
             Some(packing) => {
@@ -79,7 +79,7 @@ impl TraceBytes {
         };
         // A pipe may stay open after the end of its trace, so the source does not wait for what
         // follows.
-        let bytes = if is_at_rest { Buffered::at_rest(bytes) } else { Buffered::new(bytes) };
+        let bytes = if is_at_rest { Buffered::new(bytes).at_rest() } else { Buffered::new(bytes) };
         Ok(TraceBytes { bytes, packed })
     }
 

@@ -86,6 +86,7 @@ fn now() -> Option<Instant> {
 /// A [`LiveReport`] with the model and the clock of its session.
 #[derive(Debug)]
 #[non_exhaustive]
+#[must_use]
 pub struct Live<R> {
     /// View that receives the events.
     pub report: R,

@@ -145,7 +145,7 @@ mod tests {
         let frame = |(type_name, method): &(&str, &str)| {
             let is_library = type_name.starts_with("System.");
             let module = if is_library { "System.Private.CoreLib" } else { "hang" };
-            Arc::new(Frame::for_method(module, type_name, method, "void ()"))
+            Arc::new(Frame::from_names(module, type_name, method, "void ()"))
         };
         methods.iter().map(frame).collect()
     }

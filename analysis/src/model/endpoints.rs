@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn an_endpoint_stands_before_the_method_that_serves_it() {
-        let lambda = Frame::for_method("shop", "P+<>c", "<Main>b__0_8", "void (int32)");
+        let lambda = Frame::from_names("shop", "P+<>c", "<Main>b__0_8", "void (int32)");
         assert_eq!(lambda.text, "shop!P.Main.lambda_0_8(int)");
         let called = shown(&lambda.calling(FrameCall::Native), "GET /a");
         assert_eq!(called, "GET /a (shop!P.Main.lambda_0_8) → native call");

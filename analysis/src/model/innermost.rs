@@ -117,7 +117,7 @@ mod tests {
             let (module, name) = text.split_once('!').unwrap();
             let (type_name, method) = name.rsplit_once("::").unwrap();
             let passage = if method == "PollGC" { Passage::GcPoll } else { Passage::No };
-            (Frame::for_method(module, type_name, method, "void ()"), passage)
+            (Frame::from_names(module, type_name, method, "void ()"), passage)
         };
         let frames: Vec<_> = stack.iter().map(frame).collect();
         let mut chain = WaitChain::NEW;

@@ -502,17 +502,17 @@ impl Frame {
     ///
     /// ```
     /// use nettrace_analysis::Frame;
-    /// let frame = Frame::for_method("shop", "Shop.Orders", "Add", "void (int32)");
+    /// let frame = Frame::from_names("shop", "Shop.Orders", "Add", "void (int32)");
     /// assert_eq!(frame.text, "shop!Shop.Orders.Add(int)");
     /// assert_eq!(frame.qualified_name(), "Shop.Orders.Add");
     /// ```
-    pub fn for_method(module: &str, type_name: &str, method: &str, signature: &str) -> Frame {
+    pub fn from_names(module: &str, type_name: &str, method: &str, signature: &str) -> Frame {
         let name = MethodName { module, type_name, method, signature };
         Frame::managed(&name, NameOptions::default())
     }
 
     /// Makes the frame for an address about which nothing is known.
-    pub fn for_address(address: u64) -> Frame {
+    pub fn from_address(address: u64) -> Frame {
         Frame::address(address, FrameKind::Unknown)
     }
 

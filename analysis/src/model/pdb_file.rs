@@ -56,7 +56,7 @@ impl PdbFile {
     ///
     /// # Errors
     /// If there is no readable portable PDB.
-    pub fn parse(file: &[u8]) -> Result<PdbFile, PdbError> {
+    pub fn from_bytes(file: &[u8]) -> Result<PdbFile, PdbError> {
         if file.starts_with(WINDOWS_PDB) {
             return Err(PdbError::Windows);
         }

@@ -125,7 +125,7 @@ impl SymbolFile {
     ///
     /// # Errors
     /// [`SymbolFileError::Unreadable`] or [`SymbolFileError::Bloated`].
-    pub fn parse(bytes: &[u8]) -> Result<SymbolFile, SymbolFileError> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<SymbolFile, SymbolFileError> {
         let unreadable = |reason| SymbolFileError::Unreadable(UnreadableSymbols(reason));
         let most = bytes.len().saturating_mul(MAX_NAMES_PER_FILE);
         if ProgramDatabase::is_one(bytes) {

@@ -25,7 +25,7 @@ const HEAP: PagePart = PagePart::Report("heap");
 
 impl Page {
     /// Makes the page of a heap dump without a trace, as a `.gcdump` has it.
-    pub fn of_heap(dump: &HeapDump) -> Page {
+    pub fn from_heap(dump: &HeapDump) -> Page {
         let mut page = pass(AnalysisOptions::default()).finish().output;
         page.summary = None;
         let retained = Retained::from_dump(dump);

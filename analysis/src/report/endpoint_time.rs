@@ -22,7 +22,7 @@ pub struct EndpointTime {
 
 impl EndpointTime {
     /// Lists the top 20 methods and places of these requests. `slowest` are the slowest of them
-    /// ([`Http::with_slowest_of`](super::Http::with_slowest_of)).
+    /// ([`Http::slowest_of`](super::Http::slowest_of)).
     pub fn new(requests: ActivityRow, slowest: Vec<SlowActivity>) -> EndpointTime {
         EndpointTime { requests, slowest, requests_left_out: 0, top: DEFAULT_ROWS }
     }
@@ -31,7 +31,7 @@ impl EndpointTime {
     /// ([`EndpointSpans::left_out_of`](crate::model::EndpointSpans::left_out_of)), so that their
     /// samples are not counted.
     #[must_use]
-    pub fn with_left_out(self, requests_left_out: u64) -> EndpointTime {
+    pub fn requests_left_out(self, requests_left_out: u64) -> EndpointTime {
         EndpointTime { requests_left_out, ..self }
     }
 }

@@ -40,9 +40,9 @@ impl From<Activities> for Http {
 impl Http {
     /// Lists only the slowest of the incoming requests to one endpoint, such as `GET /cart`.
     #[must_use]
-    pub fn with_slowest_of(mut self, endpoint: &str) -> Http {
+    pub fn slowest_of(mut self, endpoint: &str) -> Http {
         let name = label_of(Some("in"), endpoint.to_owned());
-        self.requests = self.requests.with_slowest_of(name);
+        self.requests = self.requests.slowest_of(name);
         self
     }
 

@@ -31,6 +31,7 @@ use nettrace_parser::{Event, Outcome, Source, TimeOrdered};
 /// # Ok::<(), AnalysisError>(())
 /// ```
 #[expect(missing_debug_implementations, reason = "as the analysis that it holds")]
+#[must_use]
 pub struct ReportPass<'c, R: Reports> {
     observer: ReportObserver<R>,
     analysis: Analysis<'c>,

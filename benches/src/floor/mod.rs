@@ -73,7 +73,7 @@ pub fn rows(stream: &[u8]) -> Vec<BlockRows> {
         if block.kind == BlockKind::Event {
             let content = block.content;
             let header = raw::event_block_header(content).expect("a block of our own").1;
-            let encoding = BlobEncoding::for_version(version, header.is_compressed);
+            let encoding = BlobEncoding::new(version, header.is_compressed);
             let start = block.span.start as usize;
             let range = start + usize::from(header.size)..start + content.len();
             found.push(BlockRows { range, encoding });

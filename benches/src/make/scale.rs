@@ -153,7 +153,7 @@ struct Session<W> {
 impl<W: Write> Session<W> {
     fn begin(out: W, version: Version) -> io::Result<Session<W>> {
         let mut writer = Writer::new(out, version)?;
-        writer.write_trace(&Trace::default().with_known_keys())?;
+        writer.write_trace(&Trace::default().known_keys())?;
         let types = [(SAMPLES, 0, 0), (RUNDOWN, 144, 1), (RUNTIME, 10, 4)];
         let types = types.map(|(provider, id, version)| EventType::native(provider, id, version));
         session::write_types(&mut writer, &types)?;

@@ -70,7 +70,7 @@ pub trait Events {
 pub fn write(out: impl Write, events: &mut impl Events, bytes: u64) -> io::Result<Written> {
     let version = events.version();
     let mut writer = Writer::new(out, version)?;
-    writer.write_trace(&Trace::default().with_known_keys())?;
+    writer.write_trace(&Trace::default().known_keys())?;
     write_types(&mut writer, &events.types())?;
     if version == Version::V6 {
         let threads = events.threads();

@@ -21,8 +21,7 @@ pub(super) fn run(args: &CheckArgs, context: &mut Context<'_>) -> Result<Exit, F
     let mut limits = Limits::default();
     limits.tail_bytes = args.tail_limit.0;
     let mut trace = context.open_with(&args.input, limits)?;
-    let mut findings =
-        Findings::from_reader(&mut trace.reader).map_err(|error| trace.failed(&error))?;
+    let mut findings = Findings::read(&mut trace.reader).map_err(|error| trace.failed(&error))?;
     add_second(args, &trace, &mut findings)?;
     context.progress.end();
     if args.form.json {
@@ -49,8 +48,8 @@ fn add_second(args: &CheckArgs, trace: &Trace, findings: &mut Findings) -> Resul
     let (input, start) = (&args.input, trace.reader.end_offset().unwrap_or_default());
     let second = (!input.is_stdin()).then(|| Input::behind(&input.file, input.read.input_limit.0));
     let Some(mut second) = second.flatten() else { return Ok(()) };
-    let its = Findings::from_reader(&mut second)
-        .map_err(|error| Failure::read(&trace.file, &error, start))?;
+    let its =
+        Findings::read(&mut second).map_err(|error| Failure::read(&trace.file, &error, start))?;
     findings.add_following(start, its);
     Ok(())
 }

@@ -26,7 +26,7 @@ pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, 
     let options = options(args, has_processes, context);
     let has_frames = options.detail.frames;
     let mut writer = EventWriter::new(args.format.form(), options);
-    let parts = EventParts::for_writer(&writer)
+    let parts = EventParts::from_writer(&writer)
         .filter(|_| spans.is_none())
         .and_then(|parts| trace.regions(args.threads).map(|regions| (parts, regions)));
     let file = trace.file;

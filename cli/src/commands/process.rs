@@ -115,7 +115,7 @@ fn answer(request: &ProcessRequest, reached: &Reached) -> Result<Answer, Failure
         ProcessRequest::Perfmap { which, .. } => perf_map(*which, reached),
         ProcessRequest::StartupHook { assembly, .. } => {
             let path = absolute(assembly)?;
-            let hook = StartupHook::in_root(Path::new(&path), runtime.target_root())?;
+            let hook = StartupHook::with_root(Path::new(&path), runtime.target_root())?;
             runtime.apply_startup_hook(&hook).map_err(failed)?;
             Ok(Answer::done(CommandId::APPLY_STARTUP_HOOK, format!("{label}: {path} has run")))
         }

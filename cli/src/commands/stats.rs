@@ -17,7 +17,7 @@ pub(super) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit, F
     let mut trace = context.open(&args.input)?;
     let header = trace.reader.trace().cloned().map_err(|error| trace.failed(&error))?;
     let (survey, ended) =
-        survey::survey_trace(&mut trace, args.threads, Limits::default(), Survey::of_all_types)?;
+        survey::survey_trace(&mut trace, args.threads, Limits::default(), Survey::unbounded)?;
     let mut stats = survey.stats(&header, &ended);
     let rows = &mut stats.types;
     match args.sort {

@@ -52,11 +52,11 @@ impl Input {
             // A file system that cannot map files can still read them.
             Some(_) => match is_mapped.then(|| mapped_plain(&mut file, path)).flatten() {
                 Some(mapped) => SourceBytes::Mapped(mapped),
-                None => SourceBytes::Read(TraceBytes::of_file(file, limit).map_err(failed)?),
+                None => SourceBytes::Read(TraceBytes::open(file, limit).map_err(failed)?),
             },
             None => {
                 let is_at_rest = whole.is_some();
-                let bytes = TraceBytes::of_stream(file, is_at_rest, limit).map_err(failed)?;
+                let bytes = TraceBytes::open_stream(file, is_at_rest, limit).map_err(failed)?;
                 SourceBytes::Read(bytes)
             }
         };
@@ -83,7 +83,7 @@ impl Input {
     pub(crate) fn behind(path: &Path, limit: u64) -> Option<Reader<Input>> {
         // Opening a pipe would wait for its writer.
         let whole = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?.len();
-        let bytes = TraceBytes::behind(File::open(path).ok()?, limit)?;
+        let bytes = TraceBytes::open_second(File::open(path).ok()?, limit)?;
         let progress = Rc::new(Progress::new(false));
         Some(Reader::new(Input { bytes: SourceBytes::Read(bytes), progress, whole: Some(whole) }))
     }
@@ -106,7 +106,7 @@ impl Input {
         progress: Rc<Progress>,
     ) -> Result<Input, Failure> {
         let failed = |error: io::Error| Failure::open(STDIN_NAME, Path::new("-"), &error);
-        let bytes = TraceBytes::of_stream(stdin, false, limit).map_err(failed)?;
+        let bytes = TraceBytes::open_stream(stdin, false, limit).map_err(failed)?;
         Ok(Input { bytes: SourceBytes::Read(bytes), progress, whole: None })
     }
 
@@ -144,7 +144,7 @@ pub(crate) fn ended(reader: &Reader<Input>) -> Ended {
 fn mapped_plain(file: &mut File, path: &Path) -> Option<MappedFile> {
     let mut head = [0; Packing::HEAD_BYTES];
     let length = file.read(&mut head).ok()?;
-    Packing::recognise(&head[..length]).is_none().then(|| mapped::open(path).ok()).flatten()
+    Packing::from_head(&head[..length]).is_none().then(|| mapped::open(path).ok()).flatten()
 }
 
 impl Source for Input {

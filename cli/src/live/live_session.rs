@@ -197,7 +197,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
             if session.lost().contains(&Lost::StacksOff) {
                 return;
             }
-            let driver = Driver::new(session, Feed::in_time_order()).until(&end);
+            let driver = Driver::new(session, Feed::new().time_ordered()).until(&end);
             {
                 let mut state = lock(&own);
                 if state.is_unwanted {
@@ -233,7 +233,7 @@ impl<R: LiveReport + Send + 'static> LiveSession<R> {
             Arc::clone(readings)
         });
         self.is_read |= readings.is_some();
-        let driver = Driver::new(session, Feed::in_time_order()).until(end);
+        let driver = Driver::new(session, Feed::new().time_ordered()).until(end);
         let driver = driver.with_first_values(&self.first_values);
         let handle = driver.handle();
         let mut feeding = Feeding { live: Arc::clone(&self.live), readings };

@@ -236,7 +236,7 @@ pub(crate) fn find(args: &TargetArgs, talk: &Talk, end: &EndRule) -> Result<Sele
     let address = PortAddress::parse(port)?;
     if address.mode() == PortMode::Connect {
         refuse_ignored_port(&address.endpoint())?;
-        let runtime = talk.with(Runtime::at(address.endpoint()));
+        let runtime = talk.with(Runtime::new(address.endpoint()));
         let reached = end.ask(move || Reached::running(runtime, None))?;
         let reached = reached.ok_or_else(|| Failure::input(port, "did not answer in time"))?;
         let is_elsewhere = is_elsewhere(&address.endpoint());

@@ -97,7 +97,7 @@ mod tests {
             Provider::new(RUNTIME).unwrap().exact_keywords(0x1).level(Level::Informational);
         let own = Provider::new("Nettrace-Workload").unwrap();
         let providers = [runtime, own];
-        warnings(&[Predicate::of_event(until).unwrap()], providers.iter()).join("\n")
+        warnings(&[Predicate::parse_event(until).unwrap()], providers.iter()).join("\n")
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn same_whatever_way((form, takes_threads): Form, bytes: &[u8]) {
     }
     same("not mapped", output(&["--no-mmap", path], &[]));
     // Standard input has no end at which a second stream could be looked for.
-    if Following::in_slice(bytes).is_none() {
+    if Following::from_slice(bytes).is_none() {
         same("standard input", output(&["-"], bytes));
     }
 }

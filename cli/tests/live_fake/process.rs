@@ -119,7 +119,7 @@ fn requests_that_would_harm_are_not_sent() {
         suspended: true,
         command_line: "/app/fake".to_owned(),
         environment: vec!["DOTNET_DefaultDiagnosticPortSuspend=1".to_owned()],
-        ..FakeConfig::version(8, "8.0.1")
+        ..FakeConfig::new(8, "8.0.1")
     };
     let fake = FakeRuntime::start(config).unwrap();
     let run = on(&fake, &folder, &["process", "perfmap"]);

@@ -23,7 +23,7 @@ fn own(report: &Value) -> &Value {
 fn ps_lists_processes_with_what_they_say_and_can_do() {
     let folder = Folder::new();
     let _fake =
-        FakeRuntime::start_at(FakeConfig::version(9, "9.0.1+abc"), own_socket(&folder)).unwrap();
+        FakeRuntime::start_at(FakeConfig::new(9, "9.0.1+abc"), own_socket(&folder)).unwrap();
     let dead = folder.path("dotnet-diagnostic-4194304-17-socket");
     drop(std::os::unix::net::UnixListener::bind(&dead).unwrap());
     let run = |args: &[&str]| {

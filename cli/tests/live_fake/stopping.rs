@@ -141,7 +141,7 @@ fn one_signal_ends_the_waiting_for_a_session_that_only_asks() {
         (&["top"], CommandId::COLLECT_TRACING_4, 9),
     ] {
         let folder = Folder::new();
-        let config = FakeConfig::version(major, &format!("{major}.0.1"));
+        let config = FakeConfig::new(major, &format!("{major}.0.1"));
         let fake = FakeRuntime::start(FakeConfig { stream: metrics(), ..config }).unwrap();
         fake.set_fault(Some(Fault::on(silent, FaultKind::Silence)));
         let port = address(&fake);

@@ -112,7 +112,7 @@ fn variables_that_are_there_are_shown_beside_one_that_is_not() {
 #[test]
 fn refusals_of_old_runtimes_name_the_version_that_is_needed() {
     let folder = Folder::new();
-    let fake = FakeRuntime::start(FakeConfig::version(3, "3.1.0")).unwrap();
+    let fake = FakeRuntime::start(FakeConfig::new(3, "3.1.0")).unwrap();
     for (words, major) in [(&["process", "info"][..], 5), (&["process", "env"], 6)] {
         let run = on(&fake, &folder, words);
         assert_eq!(run.code, Some(1));

@@ -64,7 +64,7 @@ fn what_was_recorded_of_a_process_is_replayed() {
         let read = |name: &str| std::fs::read(subject.folder.file(name)).unwrap();
         // A replayed process is no process, so no times of its threads follow.
         let x = read("x.nettrace");
-        let end = Following::in_slice(&x).map_or(x.len(), |second| second.start as usize);
+        let end = Following::from_slice(&x).map_or(x.len(), |second| second.start as usize);
         assert!(x[..end] == read("y.nettrace"), ".NET {}", peer.major);
         peers::signal(replay.id(), "TERM");
         let ended = finished(replay.wait_with_output().unwrap());

@@ -16,7 +16,7 @@ impl Second {
     /// Splits a file into two, `first.nettrace` and `second.nettrace`, and reads the second.
     fn split(folder: &Folder, file: &str) -> Second {
         let bytes = std::fs::read(folder.file(file)).unwrap();
-        let following = Following::in_slice(&bytes).expect("a second stream");
+        let following = Following::from_slice(&bytes).expect("a second stream");
         std::fs::write(folder.file("first.nettrace"), &bytes[..following.start as usize]).unwrap();
         std::fs::write(folder.file("second.nettrace"), following.bytes(&bytes)).unwrap();
         Second::read(folder, "second.nettrace")
@@ -49,7 +49,7 @@ impl Second {
 }
 
 fn has_two_streams(path: &str) -> bool {
-    Following::in_slice(&std::fs::read(path).unwrap()).is_some()
+    Following::from_slice(&std::fs::read(path).unwrap()).is_some()
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn times_of_threads_are_left_out_on_demand_without_samples_and_on_standard_outpu
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         let text = "no times of threads: standard output takes one stream";
         assert_eq!(run.stderr.matches(text).count(), 1, "{}", run.stderr);
-        assert!(Following::in_slice(&run.stdout).is_none());
+        assert!(Following::from_slice(&run.stdout).is_none());
     });
 }
 

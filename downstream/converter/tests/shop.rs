@@ -2,7 +2,7 @@ use nettrace_writer::{EventType, FieldType, Session, SessionThread, Step, Value,
 
 fn shop(version: Version) -> Session {
     Session {
-        types: vec![EventType::new("Shop", 1, "Sold").with_field("pieces", FieldType::Int32)],
+        types: vec![EventType::new("Shop", 1, "Sold").field("pieces", FieldType::Int32)],
         threads: vec![SessionThread::new(11), SessionThread::new(12)],
         steps: vec![
             Step::event(0, 1, 100, [Value::I32(3)]),

@@ -9,12 +9,12 @@ use nettrace_writer::{
 fn stream() -> (Vec<u8>, Vec<u8>) {
     let thrown =
         EventType { keywords: 0x8000, level: 2, version: 1, ..EventType::new(RUNTIME, 80, "") }
-            .with_field("ExceptionType", FieldType::Text)
-            .with_field("ExceptionMessage", FieldType::Text)
-            .with_field("ExceptionEIP", FieldType::UInt64)
-            .with_field("ExceptionHRESULT", FieldType::UInt32)
-            .with_field("ExceptionFlags", FieldType::UInt16)
-            .with_field("ClrInstanceID", FieldType::UInt16);
+            .field("ExceptionType", FieldType::Text)
+            .field("ExceptionMessage", FieldType::Text)
+            .field("ExceptionEIP", FieldType::UInt64)
+            .field("ExceptionHRESULT", FieldType::UInt32)
+            .field("ExceptionFlags", FieldType::UInt16)
+            .field("ClrInstanceID", FieldType::UInt16);
     let event = |message: &str| {
         let texts = ["Shop.SoldOut", message].map(|text| Value::Text(text.into()));
         let numbers =
@@ -43,7 +43,7 @@ const RUNTIME: &str = "Microsoft-Windows-DotNETRuntime";
 #[test]
 fn a_cookie_of_the_protocol_and_an_activity_of_a_trace_are_of_one_type() {
     let fake = FakeRuntime::start(FakeConfig::default()).unwrap();
-    let cookie = Runtime::at(fake.endpoint()).info().unwrap().cookie;
+    let cookie = Runtime::new(fake.endpoint()).info().unwrap().cookie;
     let tagged =
         Step::Event(SessionEvent { activity_id: cookie.into(), ..SessionEvent::default() });
     let session = Session {
@@ -65,7 +65,7 @@ fn exceptions_come_as_they_are_thrown_and_the_session_ends_when_it_is_stopped() 
     let (stream, tail) = stream();
     let fake = FakeRuntime::start(FakeConfig { stream, tail, ..FakeConfig::default() }).unwrap();
     let mut seen = Vec::new();
-    let watched = live::watch(&Runtime::at(fake.endpoint()), |type_name, message, stop| {
+    let watched = live::watch(&Runtime::new(fake.endpoint()), |type_name, message, stop| {
         seen.push(format!("{type_name}: {message}"));
         if seen.len() == 2 {
             stop.stop()?;

@@ -16,7 +16,7 @@ fn blobs(version: Version, content: &[u8]) -> Parsed<'_, Vec<Blob<'_>>> {
         _ => map(raw::event_block_header, |header| header.is_compressed).parse(content)?,
     };
     let mut running = BlobHeader::default();
-    let blob = raw::blob(BlobEncoding::for_version(version, is_compressed), &mut running);
+    let blob = raw::blob(BlobEncoding::new(version, is_compressed), &mut running);
     all_consuming(many0(blob)).parse(rest)
 }
 

@@ -19,7 +19,7 @@ pub async fn watch(
     patience: Duration,
     mut take: impl FnMut(&Event<'_>),
 ) -> Result<Watched, Box<dyn std::error::Error + Send + Sync>> {
-    let mut feed = Feed::in_time_order();
+    let mut feed = Feed::new().time_ordered();
     let mut buffer = vec![0; 64 << 10];
     while !feed.is_ended() {
         match timeout(patience, socket.read(&mut buffer)).await {

@@ -13,7 +13,7 @@ fn recording() -> Recording {
         [Some(event), (n % 100 == 99).then_some(Step::Flush)]
     });
     Session {
-        types: vec![EventType::new("Shop", 1, "Sold").with_field("pieces", FieldType::Int32)],
+        types: vec![EventType::new("Shop", 1, "Sold").field("pieces", FieldType::Int32)],
         threads: vec![SessionThread::new(11), SessionThread::new(12)],
         steps: steps
             .flatten()

@@ -7,13 +7,13 @@ fn session(version: Version, pieces: i32) -> Vec<u8> {
     let session = Session {
         types: vec![
             EventType::new("Shop", 1, "Sold")
-                .with_field("article", FieldType::Text)
-                .with_field("pieces", FieldType::Int32)
-                .with_field("customer", FieldType::Guid),
+                .field("article", FieldType::Text)
+                .field("pieces", FieldType::Int32)
+                .field("customer", FieldType::Guid),
             EventType::new("Shop", 2, "Paid")
-                .with_field("seconds", FieldType::Double)
-                .with_field("byCard", FieldType::Boolean32),
-            EventType::new("Shop", 2, "Paid").with_field("seconds", FieldType::Double),
+                .field("seconds", FieldType::Double)
+                .field("byCard", FieldType::Boolean32),
+            EventType::new("Shop", 2, "Paid").field("seconds", FieldType::Double),
             EventType::new("Other", 1, "Sold"),
         ],
         threads: vec![SessionThread::new(11)],

@@ -10,12 +10,12 @@ fn stream(messages: &[&str]) -> Vec<u8> {
     let runtime = "Microsoft-Windows-DotNETRuntime";
     let thrown =
         EventType { keywords: 0x8000, level: 2, version: 1, ..EventType::new(runtime, 80, "") }
-            .with_field("ExceptionType", FieldType::Text)
-            .with_field("ExceptionMessage", FieldType::Text)
-            .with_field("ExceptionEIP", FieldType::UInt64)
-            .with_field("ExceptionHRESULT", FieldType::UInt32)
-            .with_field("ExceptionFlags", FieldType::UInt16)
-            .with_field("ClrInstanceID", FieldType::UInt16);
+            .field("ExceptionType", FieldType::Text)
+            .field("ExceptionMessage", FieldType::Text)
+            .field("ExceptionEIP", FieldType::UInt64)
+            .field("ExceptionHRESULT", FieldType::UInt32)
+            .field("ExceptionFlags", FieldType::UInt16)
+            .field("ClrInstanceID", FieldType::UInt16);
     let event = |message: &&str| {
         let texts = ["Shop.SoldOut", *message].map(|text| Value::Text(text.into()));
         let numbers = [Value::U64(1), Value::U32(0x8013_1500), Value::U16(0), Value::U16(9)];
@@ -63,7 +63,7 @@ fn post(messages: &[&str], status: &'static str) -> (Result<u64, String>, Vec<St
     let count = if status.starts_with('2') { messages.len() } else { 1 };
     let bodies = answer(listener, count, status);
     let webhook = webhook::Webhook { host: &host, path: "/exceptions" };
-    let posted = webhook::post_exceptions(&Runtime::at(fake.endpoint()), &webhook);
+    let posted = webhook::post_exceptions(&Runtime::new(fake.endpoint()), &webhook);
     (posted.map_err(|error| error.to_string()), bodies.join().unwrap())
 }
 

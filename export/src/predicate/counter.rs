@@ -28,7 +28,7 @@ const SECOND_NANOS: i64 = 1_000_000_000;
 /// ```
 /// use nettrace_export::Predicate;
 ///
-/// let predicate = Predicate::of_event("Shop/order.duration{kind=book} p99 > 500ms for 10s")?;
+/// let predicate = Predicate::parse_event("Shop/order.duration{kind=book} p99 > 500ms for 10s")?;
 /// let counter = predicate.counters()[0];
 /// assert_eq!((counter.provider(), counter.name()), ("Shop", "order.duration"));
 /// assert_eq!(counter.to_string(), "Shop/order.duration{kind=book} p99");

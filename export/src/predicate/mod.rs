@@ -177,10 +177,10 @@ impl Predicate {
     /// ```
     /// use nettrace_export::Predicate;
     ///
-    /// assert_eq!(Predicate::of_event("GCStart where Depth > 1")?.to_string(), "*/GCStart and Depth > 1");
+    /// assert_eq!(Predicate::parse_event("GCStart where Depth > 1")?.to_string(), "*/GCStart and Depth > 1");
     /// # Ok::<(), nettrace_export::PredicateError>(())
     /// ```
-    pub fn of_event(text: &str) -> Result<Predicate, PredicateError> {
+    pub fn parse_event(text: &str) -> Result<Predicate, PredicateError> {
         let whole = || parse::parse(text, true).map(|root| Predicate::new(text, root, None));
         let Some((before, hold)) = hold::split(text) else { return whole() };
         let held = match parse::parse(before, true) {
@@ -213,7 +213,7 @@ impl Predicate {
     ///
     /// # Errors
     /// If a part of the filter is not a pair of a field and a value.
-    pub fn stopping_event(
+    pub fn from_stopping_event(
         provider: &str,
         event: Option<&str>,
         filter: Option<&str>,

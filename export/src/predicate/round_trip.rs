@@ -103,7 +103,7 @@ fn what_is_no_condition_is_refused_with_a_reason_and_its_place() {
         ["", " where a=1", "A/B where", "A/B where a", "A/B where =1", "A/B where a=1 and b ="]
     {
         let is_value = wrong.ends_with("b =");
-        assert_eq!(Predicate::of_event(wrong).is_ok(), is_value, "{wrong}");
+        assert_eq!(Predicate::parse_event(wrong).is_ok(), is_value, "{wrong}");
     }
-    assert!(Predicate::stopping_event("P", Some("E"), Some("a")).is_err());
+    assert!(Predicate::from_stopping_event("P", Some("E"), Some("a")).is_err());
 }

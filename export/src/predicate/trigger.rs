@@ -24,7 +24,7 @@ const ROUNDS_OF_ALL: u32 = 5;
 /// ```
 /// use nettrace_export::{Predicate, Trigger};
 /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
-/// let mut trigger = Trigger::new(vec![Predicate::of_event("*/Hi where m > 1")?]);
+/// let mut trigger = Trigger::new(vec![Predicate::parse_event("*/Hi where m > 1")?]);
 /// let mut reader = nettrace_parser::Reader::from_slice(&bytes);
 /// while let Some(event) = reader.next_event()? {
 ///     assert!(trigger.check(&event).is_none());

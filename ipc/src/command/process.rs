@@ -200,14 +200,14 @@ impl StartupHook {
     /// # Errors
     /// [`RequestError::StartupHook`] with the reason.
     pub fn new(path: impl AsRef<Path>) -> Result<Self, RequestError> {
-        Self::in_root(path, "/")
+        Self::with_root(path, "/")
     }
 
     /// Makes a startup hook for a target with another root directory, such as `/proc/PID/root`.
     ///
     /// # Errors
     /// The errors of [`StartupHook::new`].
-    pub fn in_root(path: impl AsRef<Path>, root: impl AsRef<Path>) -> Result<Self, RequestError> {
+    pub fn with_root(path: impl AsRef<Path>, root: impl AsRef<Path>) -> Result<Self, RequestError> {
         let (path, root) = (path.as_ref(), root.as_ref());
         let refuse = |source| RequestError::StartupHook { path: path.to_owned(), source };
         let text = path.to_str().ok_or_else(|| refuse(StartupHookFault::NotUnicode))?;
@@ -378,7 +378,7 @@ mod tests {
         std::fs::create_dir_all(root.join("tmp/p")).unwrap();
         std::fs::write(root.join("tmp/p/hook.dll"), b"MZ..BSJB..\0StartupHook\0Initialize\0")
             .unwrap();
-        let hook = StartupHook::in_root(Path::new("/tmp/p/hook.dll"), &root).unwrap();
+        let hook = StartupHook::with_root(Path::new("/tmp/p/hook.dll"), &root).unwrap();
         assert_eq!(
             sent(&hook),
             "444f544e45545f4950435f563100380004070000100000002f0074006d0070002f0070002f0068006f006f006b002e0064006c006c000000"

@@ -33,7 +33,7 @@ impl Tracepoints {
         })
     }
 
-    /// Sends only the events that calls of [`Tracepoints::with_set`] name.
+    /// Sends only the events that calls of [`Tracepoints::set`] name.
     pub fn only_sets() -> Self {
         Tracepoints { default: None, sets: BTreeMap::new() }
     }
@@ -42,7 +42,7 @@ impl Tracepoints {
     ///
     /// # Errors
     /// The name is empty or contains a NUL, or there is no id.
-    pub fn with_set(
+    pub fn set(
         mut self,
         tracepoint: &str,
         event_ids: impl IntoIterator<Item = u32>,
@@ -154,8 +154,7 @@ mod tests {
 
     #[test]
     fn an_id_in_two_sets_is_refused() {
-        let sets =
-            Tracepoints::only_sets().with_set("A", [1, 2]).unwrap().with_set("B", [2, 3]).unwrap();
+        let sets = Tracepoints::only_sets().set("A", [1, 2]).unwrap().set("B", [2, 3]).unwrap();
         let error = UserEventsConfig::new([(workload(), sets)]);
         let provider = "Nettrace-Workload".to_owned();
         assert_eq!(error, Err(RequestError::DuplicateTracepointEvent { provider, event_id: 2 }));
@@ -166,7 +165,7 @@ mod tests {
         let name = "Nettrace-Workload".to_owned();
         let error = UserEventsConfig::new([(workload(), Tracepoints::only_sets())]);
         assert_eq!(error, Err(RequestError::NoTracepoint(name.clone())));
-        let error = Tracepoints::only_sets().with_set("A", []);
+        let error = Tracepoints::only_sets().set("A", []);
         assert_eq!(error, Err(RequestError::EmptyTracepointSet("A".to_owned())));
         assert!(Tracepoints::all_to("").is_err());
         assert_eq!(UserEventsConfig::new([]), Err(RequestError::NoProviders));
@@ -179,7 +178,7 @@ mod tests {
 
     #[test]
     fn sets_are_written_after_the_default() {
-        let sets = Tracepoints::all_to("D").unwrap().with_set("S", [7, 5, 7]).unwrap();
+        let sets = Tracepoints::all_to("D").unwrap().set("S", [7, 5, 7]).unwrap();
         let message = UserEventsConfig::new([(workload(), sets)]).unwrap().message().unwrap();
         let tail = [
             2, 0, 0, 0, 0x44, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0x53, 0, 0, 0, 2, 0, 0, 0, 5, 0, 0,

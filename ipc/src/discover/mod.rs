@@ -165,7 +165,7 @@ impl Found {
     /// The reason why the process cannot be reached, which [`Found::endpoint`] holds.
     pub fn runtime(&self) -> Result<Runtime, Unreachable> {
         let endpoint = self.endpoint.clone()?;
-        Ok(Runtime::at(endpoint).root(&self.root))
+        Ok(Runtime::new(endpoint).root(&self.root))
     }
 }
 

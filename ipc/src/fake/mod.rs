@@ -12,7 +12,7 @@
 //!
 //! let config = FakeConfig { stream: b"Nettrace...".to_vec(), tail: b"end".to_vec(), ..FakeConfig::default() };
 //! let fake = FakeRuntime::start(config)?;
-//! let runtime = Runtime::at(fake.endpoint());
+//! let runtime = Runtime::new(fake.endpoint());
 //! assert_eq!(runtime.info()?.product_version.as_deref(), Some("10.0.12"));
 //!
 //! let mut session = runtime.start(&SessionConfig::new(Providers::new([Provider::new("P")?])?))?;
@@ -85,13 +85,13 @@ pub struct FakeConfig {
 
 impl Default for FakeConfig {
     fn default() -> Self {
-        FakeConfig::version(10, "10.0.12")
+        FakeConfig::new(10, "10.0.12")
     }
 }
 
 impl FakeConfig {
     /// Makes the configuration of a runtime with this version.
-    pub fn version(major: u32, product_version: &str) -> Self {
+    pub fn new(major: u32, product_version: &str) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(1);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let mut cookie = [0xC0; 16];

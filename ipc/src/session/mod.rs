@@ -36,7 +36,7 @@ pub use user_events::UserEventsSession;
 /// use std::io::Read;
 /// use nettrace_ipc::{Endpoint, Provider, Providers, Runtime, SessionConfig};
 /// # let socket = "";
-/// let runtime = Runtime::at(Endpoint::socket(socket));
+/// let runtime = Runtime::new(Endpoint::socket(socket));
 /// let providers = Providers::new([Provider::new("System.Runtime")?])?;
 /// let mut session = runtime.start(&SessionConfig::new(providers))?;
 /// let stop = session.stop_handle();

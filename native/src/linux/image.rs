@@ -50,7 +50,7 @@ impl Image {
         };
         Some(Image {
             // The unwind tables are of use even if the names cannot be read.
-            symbols: SymbolFile::parse(bytes).unwrap_or_default(),
+            symbols: SymbolFile::from_bytes(bytes).unwrap_or_default(),
             segments: segments.collect(),
             frames: section(".eh_frame"),
             frames_index: section(".eh_frame_hdr"),

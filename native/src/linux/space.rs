@@ -168,7 +168,7 @@ impl Space {
             };
             let mut bytes = Vec::new();
             if file.read_to_end(&mut bytes).is_ok()
-                && let Ok(symbols) = SymbolFile::parse(&bytes)
+                && let Ok(symbols) = SymbolFile::from_bytes(&bytes)
             {
                 image.add_symbols(&symbols);
             }

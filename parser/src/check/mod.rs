@@ -83,12 +83,12 @@ impl fmt::Display for Violation {
 /// use nettrace_parser::Reader;
 ///
 /// # let mut bytes = nettrace_testdata::synth::tiny_v4().bytes;
-/// let findings = Findings::from_reader(&mut Reader::from_slice(&bytes))?;
+/// let findings = Findings::read(&mut Reader::from_slice(&bytes))?;
 /// // The example in the format's description lacks one event, and says so.
 /// assert_eq!(findings.counts().collect::<Vec<_>>(), [("events_lost", 1)]);
 ///
 /// bytes.truncate(500);
-/// let findings = Findings::from_reader(&mut Reader::from_slice(&bytes))?;
+/// let findings = Findings::read(&mut Reader::from_slice(&bytes))?;
 /// assert!(findings.is_damaged());
 /// assert!(findings.counts().any(|(kind, _)| kind == "truncated"));
 /// # Ok::<(), nettrace_parser::Error>(())
@@ -108,7 +108,7 @@ impl Findings {
     /// # Errors
     /// The errors of [`Reader::next_event`]. After [`Error::Io`], start again with a reader at
     /// the stream's beginning.
-    pub fn from_reader<S: Source>(reader: &mut Reader<S>) -> Result<Findings, Error> {
+    pub fn read<S: Source>(reader: &mut Reader<S>) -> Result<Findings, Error> {
         let mut findings = Findings::default();
         reader.wait_for_tail();
         reader.trace()?;

@@ -42,6 +42,7 @@ const BATCH_BYTES: u64 = 1 << 20;
 /// assert_eq!(events.out_of_order(), 0);
 /// # Ok::<(), nettrace_parser::Error>(())
 /// ```
+#[must_use]
 pub struct TimeOrdered<S> {
     reader: Reader<S>,
     queue: Queue,

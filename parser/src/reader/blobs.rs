@@ -60,7 +60,7 @@ impl State {
                     let version = version.unwrap_or(Version::V4);
                     let from = before(content, rest);
                     times = Some(StatedTimes::stated(&header, begin.saturating_add(from as u64)));
-                    (from, BlobEncoding::for_version(version, header.is_compressed))
+                    (from, BlobEncoding::new(version, header.is_compressed))
                 }
                 Err(error) => {
                     self.lose_block(

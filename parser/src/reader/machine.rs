@@ -35,6 +35,7 @@ use std::io::Read;
 /// Reading fails with an [`Error`](crate::Error) only if the beginning of the stream cannot be
 /// read, or the source fails. Damage is reported by [`Reader::damage`], and everything around it
 /// is read.
+#[must_use]
 pub struct Reader<S> {
     pub(super) source: S,
     pub(super) state: State,
@@ -116,14 +117,14 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Creates a reader that skips events: [`Reader::next_block`] returns event blocks without
+    /// Makes the reader skip events: [`Reader::next_block`] returns event blocks without
     /// content. A source that can skip, such as [`PositionedFile`](crate::PositionedFile), does not
     /// read this content. A wrong size of an event block may remain undetected.
     ///
     /// ```
     /// # let bytes = nettrace_testdata::synth::tiny_v4().bytes;
     /// use nettrace_parser::{BlockKind, Reader, Whole};
-    /// let mut reader = Reader::of_blocks(Whole::new(&bytes));
+    /// let mut reader = Reader::new(Whole::new(&bytes)).blocks_only();
     /// let mut event_bytes = 0;
     /// while let Some(block) = reader.next_block()? {
     ///     if block.kind == BlockKind::Event {
@@ -133,16 +134,14 @@ impl<S: Source> Reader<S> {
     /// assert!(event_bytes > 0 && reader.is_complete());
     /// # Ok::<(), nettrace_parser::Error>(())
     /// ```
-    pub fn of_blocks(source: S) -> Self {
-        let mut reader = Reader::new(source);
-        reader.scope = Scope::Index;
-        reader
+    pub fn blocks_only(mut self) -> Self {
+        self.scope = Scope::Index;
+        self
     }
 
     /// Creates a reader that finds event blocks, whose events other threads read.
     pub(crate) fn for_index(source: S, limits: Limits) -> Self {
-        let mut reader = Reader::with_limits(source, limits);
-        reader.scope = Scope::Index;
+        let mut reader = Reader::with_limits(source, limits).blocks_only();
         reader.state.losses = Losses::deferred();
         reader
     }

@@ -185,7 +185,7 @@ impl Read for Pieces<'_> {
 /// Reads a stream that comes in pieces.
 pub(crate) fn in_pieces(bytes: &[u8], size: usize, is_lazy: bool) -> Told {
     let pieces = Pieces { rest: bytes, size, is_lazy, is_ready: false };
-    let mut reader = Reader::new(Buffered::at_rest(pieces));
+    let mut reader = Reader::new(Buffered::new(pieces).at_rest());
     let mut events = Vec::new();
     let mut waits = 0;
     let error = loop {

@@ -107,7 +107,7 @@ pub(crate) fn blobs(
             Err(error) => return (Vec::new(), Some((start, fault_of(error)))),
         },
     };
-    let encoding = BlobEncoding::for_version(version, is_compressed);
+    let encoding = BlobEncoding::new(version, is_compressed);
     let (mut blobs, mut running) = (Vec::new(), BlobHeader::default());
     while !rest.is_empty() {
         let before = running;

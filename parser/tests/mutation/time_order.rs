@@ -123,7 +123,7 @@ fn assert_time_order(what: &str, bytes: &[u8], seed: usize) {
     assert_eq!(oracle.limited, 0, "{what}");
     assert_is(what, bytes, &oracle, Reader::from_slice(bytes).time_ordered(), by_next_event);
     assert_is(what, bytes, &oracle, Reader::from_slice(bytes).time_ordered(), by_visit);
-    let buffered = Reader::new(Buffered::at_rest(bytes)).time_ordered();
+    let buffered = Reader::new(Buffered::new(bytes).at_rest()).time_ordered();
     assert_is(&format!("{what}, read"), bytes, &oracle, buffered, by_visit);
     let most = [1, 2, 7, 60, 400, 3000][seed % 6];
     let limits = changed(|it: &mut Limits| it.queue_events = most);

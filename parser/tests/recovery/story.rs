@@ -117,7 +117,7 @@ impl Story {
         }
         let layout =
             if random.below(2) == 0 { BlobLayout::Compressed } else { BlobLayout::Uncompressed };
-        self.stream.event_block(&EventBlock::new(blobs).with_layout(layout));
+        self.stream.event_block(&EventBlock::new(blobs).layout(layout));
         numbers
     }
 

@@ -261,7 +261,7 @@ pub(crate) fn read_within(bytes: &[u8], limits: Limits) -> Outcome {
     let whole = observe(Reader::with_limits(nettrace_parser::Whole::new(bytes), limits));
     whole.check(bytes.len() as u64);
     for pieces in Pieces::ways(bytes) {
-        let source = nettrace_parser::Buffered::at_rest(pieces);
+        let source = nettrace_parser::Buffered::new(pieces).at_rest();
         assert_same(&observe(Reader::with_limits(source, limits)), &whole, &pieces);
     }
     whole
@@ -277,7 +277,7 @@ pub(crate) fn ordered_within(bytes: &[u8], limits: Limits) -> Outcome {
     let whole = observe_ordered(Reader::with_limits(nettrace_parser::Whole::new(bytes), limits));
     whole.check(bytes.len() as u64);
     for pieces in Pieces::ways(bytes) {
-        let source = nettrace_parser::Buffered::at_rest(pieces);
+        let source = nettrace_parser::Buffered::new(pieces).at_rest();
         assert_same(&observe_ordered(Reader::with_limits(source, limits)), &whole, &pieces);
     }
     whole

@@ -118,7 +118,7 @@ fn t063_an_event_block_without_blobs_is_accepted() {
         let mut stream = begun(version);
         events(&mut stream, []);
         events(&mut stream, [event(1, 1)]);
-        stream.event_block(&EventBlock::default().with_layout(BlobLayout::Uncompressed));
+        stream.event_block(&EventBlock::default().layout(BlobLayout::Uncompressed));
         events(&mut stream, [event(2, 2)]);
         stream.end();
         for outcome in [read(&stream.bytes), ordered(&stream.bytes)] {

@@ -13,7 +13,7 @@ fn assert_rest_is_lost(version: Version, layout: BlobLayout, wrong: &Row, fault:
     for further in [0, 1, 20] {
         let mut stream = begun(version);
         let rows = [event(1, 1).into(), event(2, 2).into(), wrong.clone(), event(9, 9).into()];
-        stream.event_block(&block_of(rows).with_layout(layout));
+        stream.event_block(&block_of(rows).layout(layout));
         assert_lost_from_third_row(stream, further, fault);
     }
 }
@@ -172,7 +172,7 @@ fn t066_a_varuint32_of_six_bytes_and_a_varuint64_of_eleven_are_refused_80_00_is_
         for needless in [1, 4, 9] {
             let mut stream = begun(version);
             let blobs = (1..50).map(|number| event(number, u64::from(number) * 100));
-            stream.event_block(&EventBlock::new(blobs).with_layout(BlobLayout::Overlong(needless)));
+            stream.event_block(&EventBlock::new(blobs).layout(BlobLayout::Overlong(needless)));
             stream.end();
             let outcome = read(&stream.bytes);
             assert_eq!(outcome.numbers(), (1..50).collect::<Vec<_>>());

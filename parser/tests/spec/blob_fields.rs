@@ -24,7 +24,7 @@ fn t068_thread_ids_and_capture_thread_ids_keep_64_bits() {
                 capture_thread_id,
                 ..event(1, later)
             });
-            stream.event_block(&EventBlock::new(blobs).with_layout(layout));
+            stream.event_block(&EventBlock::new(blobs).layout(layout));
             stream.end();
             let outcome = read(&stream.bytes);
             let captured: Vec<_> =
@@ -48,7 +48,7 @@ fn t069_processor_number_0xffffffff_is_unknown() {
             let processors = [0, 1, 300, u32::MAX, u32::MAX - 1];
             let blobs = processors.into_iter().zip(1..);
             let blobs = blobs.map(|(processor, number)| Blob { processor, ..event(number, 1) });
-            stream.event_block(&EventBlock::new(blobs).with_layout(layout));
+            stream.event_block(&EventBlock::new(blobs).layout(layout));
             stream.end();
             let outcome = read(&stream.bytes);
             let seen: Vec<_> = outcome.events.iter().map(|event| event.processor).collect();
@@ -77,7 +77,7 @@ fn t070_activity_ids_and_related_activity_ids_are_inherited_until_replaced() {
             .iter()
             .zip(1..)
             .map(|((activity, related), number)| with(number, *activity, *related));
-        stream.event_block(&EventBlock::new(blobs).with_layout(layout));
+        stream.event_block(&EventBlock::new(blobs).layout(layout));
         // The next block begins without.
         events(&mut stream, [event(8, 8)]);
         stream.end();
@@ -150,9 +150,8 @@ fn t072_v6_an_uncompressed_row_is_52_bytes_and_payload() {
     let mut second = row.clone();
     second[7] = 0;
     second[8] = 2;
-    stream.event_block(
-        &block_of([Row::Raw(row), Row::Raw(second)]).with_layout(BlobLayout::Uncompressed),
-    );
+    stream
+        .event_block(&block_of([Row::Raw(row), Row::Raw(second)]).layout(BlobLayout::Uncompressed));
     stream.end();
     let outcome = read(&stream.bytes);
     let [first, second] = &outcome.events[..] else { panic!("two events") };

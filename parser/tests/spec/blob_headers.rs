@@ -21,7 +21,7 @@ fn t050_uncompressed_blobs_are_stepped_by_eventsize_with_and_without_padding() {
                 extra: if number == 4 { vec![0xee; 11] } else { vec![] },
                 ..event(number, u64::from(number))
             });
-            stream.event_block(&EventBlock::new(blobs).with_layout(layout));
+            stream.event_block(&EventBlock::new(blobs).layout(layout));
             stream.end();
             let outcome = read(&stream.bytes);
             assert_eq!(outcome.numbers(), [1, 2, 3, 4, 5, 6]);
@@ -50,7 +50,7 @@ fn t051_the_high_bit_of_an_uncompressed_metadata_id_means_not_sorted() {
         let blobs = [true, false, true].into_iter().zip(1..);
         let blobs =
             blobs.map(|(is_sorted, number)| Blob { is_sorted, ..event(number, u64::from(number)) });
-        stream.event_block(&EventBlock::new(blobs).with_layout(BlobLayout::Uncompressed));
+        stream.event_block(&EventBlock::new(blobs).layout(BlobLayout::Uncompressed));
         let rows = last_event_block(&stream).rows.clone();
         stream.end();
         let high_bits: Vec<u8> = rows.iter().map(|row| stream.bytes[row.start + 7]).collect();

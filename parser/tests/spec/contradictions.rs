@@ -334,7 +334,7 @@ fn a_type_name_with_one_wrong_letter_is_read_as_the_one_it_resembles_and_said_so
             "{findings:?}"
         );
         assert!(!Fault::TypeName.to_string().contains("skipped"));
-        let report = Findings::from_reader(&mut Reader::from_slice(&bytes)).unwrap();
+        let report = Findings::read(&mut Reader::from_slice(&bytes)).unwrap();
         let kinds: Vec<_> = report.counts().map(|(kind, _)| kind).collect();
         assert_eq!(kinds, ["type_name"]);
     }

@@ -103,9 +103,9 @@ fn t180_feeding_in_pieces_of_any_size_gives_the_same_events_and_errors_as_feedin
         let whole = observe(Reader::from_slice(bytes));
         for size in 1..=bytes.len() {
             let pieces = Pieces::new(bytes, size);
-            assert_same(&observe(Reader::new(Buffered::at_rest(pieces))), &whole, &pieces);
+            assert_same(&observe(Reader::new(Buffered::new(pieces).at_rest())), &whole, &pieces);
             let paused = Pieces::with_pauses(bytes, size);
-            assert_same(&observe(Reader::new(Buffered::at_rest(paused))), &whole, &paused);
+            assert_same(&observe(Reader::new(Buffered::new(paused).at_rest())), &whole, &paused);
         }
     }
     // Broken and odd streams of all kinds give the same events, the same damage, the same
@@ -117,11 +117,19 @@ fn t180_feeding_in_pieces_of_any_size_gives_the_same_events_and_errors_as_feedin
         refused += u32::from(whole.error.is_some());
         for size in [1, 2, 3, 5, 8, 13, 64, 1000, 4096] {
             let pieces = Pieces::new(&bytes, size);
-            assert_same(&observe(Reader::new(Buffered::at_rest(pieces))), &whole, &(&name, pieces));
-            let paused = Pieces::with_pauses(&bytes, size);
-            assert_same(&observe(Reader::new(Buffered::at_rest(paused))), &whole, &(&name, paused));
             assert_same(
-                &observe_ordered(Reader::new(Buffered::at_rest(paused))),
+                &observe(Reader::new(Buffered::new(pieces).at_rest())),
+                &whole,
+                &(&name, pieces),
+            );
+            let paused = Pieces::with_pauses(&bytes, size);
+            assert_same(
+                &observe(Reader::new(Buffered::new(paused).at_rest())),
+                &whole,
+                &(&name, paused),
+            );
+            assert_same(
+                &observe_ordered(Reader::new(Buffered::new(paused).at_rest())),
                 &in_time,
                 &(&name, "in time order", paused),
             );

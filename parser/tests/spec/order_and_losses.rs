@@ -127,7 +127,7 @@ fn t106_an_unsorted_change_of_the_capture_thread_is_attributed_to_the_right_thre
                 of(12, 2, 5),
                 of(12, 4, 6),
             ];
-            stream.event_block(&EventBlock::new(blobs).with_layout(layout));
+            stream.event_block(&EventBlock::new(blobs).layout(layout));
             stream.end();
             let outcome = read(&stream.bytes);
             let seen: Vec<_> = outcome

@@ -65,7 +65,7 @@ pub(super) fn uncompressed_blobs(cases: &mut Cases) {
     for version in [Version::V4, Version::V6] {
         let of = |number| event(version, number);
         let mut with = |name: &str, blob: Blob| {
-            let block = EventBlock::new([of(2), blob, of(4)]).with_layout(BlobLayout::Uncompressed);
+            let block = EventBlock::new([of(2), blob, of(4)]).layout(BlobLayout::Uncompressed);
             cases.between(version, &format!("uncompressed-{name}"), |stream| {
                 stream.event_block(&block);
             });
@@ -83,7 +83,7 @@ pub(super) fn uncompressed_blobs(cases: &mut Cases) {
         let unpadded =
             EventBlock::new([of(2), of(3)].map(|blob| Blob { payload: vec![1; 5], ..blob }));
         cases.between(version, "uncompressed-without-padding", |stream| {
-            stream.event_block(&unpadded.with_layout(BlobLayout::UncompressedUnpadded));
+            stream.event_block(&unpadded.layout(BlobLayout::UncompressedUnpadded));
         });
     }
 }
@@ -126,7 +126,7 @@ pub(super) fn compressed_blobs(cases: &mut Cases) {
         raw("varuint64-of-eleven-bytes", 0, &|s| s.fill(0x80, 10).u8(0).len());
         raw("varuint64-of-65-bits", 0, &|s| s.fill(0xff, 9).u8(3).len());
         raw("varuint-off-the-block", flag::METADATA_ID, &|s| s.fill(0x80, 4).len());
-        let overlong = EventBlock::new([of(2), of(3)]).with_layout(BlobLayout::Overlong(9));
+        let overlong = EventBlock::new([of(2), of(3)]).layout(BlobLayout::Overlong(9));
         cases.between(version, "compressed-with-overlong-varuints", |stream| {
             stream.event_block(&overlong);
         });

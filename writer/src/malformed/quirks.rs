@@ -56,7 +56,7 @@ fn test_writers(cases: &mut Cases) {
         let block = EventBlock {
             min_ticks: Some(0),
             max_ticks: Some(0),
-            ..EventBlock::new(blobs).with_layout(BlobLayout::UncompressedUnpadded)
+            ..EventBlock::new(blobs).layout(BlobLayout::UncompressedUnpadded)
         };
         let content = block.content(Version::V4);
         stream.object(&Object {
@@ -71,7 +71,7 @@ fn test_writers(cases: &mut Cases) {
 /// for version and opcode are numbers without zigzag; texts have a u16 length.
 fn one_collect(cases: &mut Cases) {
     let mut stream = Stream::new(Version::V6);
-    stream.trace(&Trace::default().with_known_keys());
+    stream.trace(&Trace::default().known_keys());
     define(
         &mut stream,
         3,

@@ -188,7 +188,7 @@ impl EventType {
     ///
     /// ```
     /// use nettrace_writer::{EventType, FieldType};
-    /// let request = EventType::new("Shop", 1, "Request").with_field("path", FieldType::Text);
+    /// let request = EventType::new("Shop", 1, "Request").field("path", FieldType::Text);
     /// assert_eq!(request.fields.len(), 1);
     /// ```
     pub fn new(provider: &str, event_id: u32, name: &str) -> Self {
@@ -203,7 +203,7 @@ impl EventType {
 
     /// Returns the type with one more field.
     #[must_use]
-    pub fn with_field(mut self, name: &str, field_type: FieldType) -> Self {
+    pub fn field(mut self, name: &str, field_type: FieldType) -> Self {
         self.fields.push(Field::new(name, field_type));
         self
     }

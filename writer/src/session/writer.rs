@@ -18,7 +18,7 @@ use super::{EventType, ExpectedEvent, Session, SessionThread, Step};
 ///
 /// # fn main() -> std::io::Result<()> {
 /// let mut writer = SessionWriter::new(Session::new(Version::V4), std::io::sink())?;
-/// let hi = writer.add_type(EventType::new("Demo", 7, "Hi").with_field("n", FieldType::Int32));
+/// let hi = writer.add_type(EventType::new("Demo", 7, "Hi").field("n", FieldType::Int32));
 /// let main = writer.add_thread(SessionThread::new(11));
 /// let mut sum = 0;
 /// for n in 0..100_000 {

@@ -52,7 +52,7 @@ const MAX_BIRTH_ERROR_NANOS: i64 = 10_000_000;
 /// # ));
 /// # let file = readings.behind(&synth);
 /// let mut options = AnalysisOptions::default();
-/// if let Some(following) = Following::in_slice(&file) {
+/// if let Some(following) = Following::from_slice(&file) {
 ///     let times = ThreadTimes::read(&mut Reader::from_slice(following.bytes(&file)))?;
 ///     for thread in &times.threads {
 ///         let ran_ns = thread.readings.last().map_or(0, |reading| reading.ran_ns);

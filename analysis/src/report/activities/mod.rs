@@ -174,7 +174,7 @@ impl Activities {
     }
 
     /// Lists only the slowest activities of this name.
-    pub(crate) fn with_slowest_of(self, name: String) -> Activities {
+    pub(crate) fn slowest_of(self, name: String) -> Activities {
         Activities { slowest_of: Some(name), ..self }
     }
 
@@ -238,7 +238,7 @@ impl Activities {
     /// path, a GUID, or an id of DiagnosticSource. With `@` and the start in nanoseconds after it,
     /// as in [`SlowActivity::key`], it is that of one of several activities with the id.
     #[must_use]
-    pub fn with_events_of(self, id: &str) -> Activities {
+    pub fn events_of(self, id: &str) -> Activities {
         Activities { chosen: Some(ChosenActivity::new(WantedId::new(id))), ..self }
     }
 

@@ -247,7 +247,7 @@ pub struct Logs {
 impl Logs {
     /// Reports only messages that the filter accepts. Scopes are tracked regardless.
     #[must_use]
-    pub fn with_filter(self, filter: LogFilter) -> Logs {
+    pub fn filter(self, filter: LogFilter) -> Logs {
         Logs { filter, ..self }
     }
 

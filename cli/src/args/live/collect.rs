@@ -171,7 +171,7 @@ pub(crate) struct CollectArgs {
 
     /// Stop after an event, or when a counter has a value: Provider/Event, Provider/Event
     /// where FIELD>VALUE and …, PROVIDER/COUNTER>NUMBER for TIME; see below
-    #[arg(long, value_name = "CONDITION", value_parser = Predicate::of_event, help_heading = "When to stop")]
+    #[arg(long, value_name = "CONDITION", value_parser = Predicate::parse_event, help_heading = "When to stop")]
     pub(crate) until: Option<Predicate>,
 
     /// Watch counters and events, and record when a rule of this file applies; see below

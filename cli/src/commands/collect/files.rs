@@ -289,7 +289,7 @@ mod tests {
     use nettrace_ipc::{Endpoint, Runtime};
 
     fn reached() -> Reached {
-        let runtime = Runtime::at(Endpoint::socket("/x"));
+        let runtime = Runtime::new(Endpoint::socket("/x"));
         Reached {
             pid: Some(7),
             is_elsewhere: false,

@@ -283,9 +283,9 @@ fn conditions(args: &CollectArgs) -> Result<Vec<Predicate>, Failure> {
     if let Some(provider) = &args.stopping_event_provider_name {
         let event = args.stopping_event_event_name.as_deref();
         let filter = args.stopping_event_payload_filter.as_deref();
-        conditions.push(Predicate::stopping_event(provider, event, filter).map_err(|error| {
-            Failure::Usage(format!("--stopping-event-payload-filter: {error}"))
-        })?);
+        conditions.push(Predicate::from_stopping_event(provider, event, filter).map_err(
+            |error| Failure::Usage(format!("--stopping-event-payload-filter: {error}")),
+        )?);
     }
     Ok(conditions)
 }

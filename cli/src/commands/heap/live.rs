@@ -120,7 +120,7 @@ fn dump(
         asked: Instant::now(),
         requests_after: Some(context.delays.heap_dump),
     };
-    let driver = Driver::new(session, Feed::in_time_order()).into_sink(sink).until(end);
+    let driver = Driver::new(session, Feed::new().time_ordered()).into_sink(sink).until(end);
     let read = driver.run(&mut dumping)?;
     dumping.line.clear();
     // A process at a port may run on another machine, whose modules are not here.

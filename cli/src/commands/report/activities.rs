@@ -17,7 +17,7 @@ use std::io::{self, Write};
 pub(super) fn activities_of(args: &ActivitiesArgs) -> Activities {
     let report = Activities::default().top(args.rows.number);
     match &args.id {
-        Some(id) => report.with_events_of(id),
+        Some(id) => report.events_of(id),
         None => report,
     }
 }

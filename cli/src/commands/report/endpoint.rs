@@ -27,7 +27,7 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     let rows = args.rows.number;
     let choice = ActivityChoice::Endpoint(endpoint.to_owned());
-    let reports = (During::new(choice), Http::default().with_slowest_of(endpoint).top(rows));
+    let reports = (During::new(choice), Http::default().slowest_of(endpoint).top(rows));
     let (file, (found, http)) =
         first_pass("--endpoint", reports, asked.options.clone(), asked.input, context)?;
     let slowest = http.slowest;
@@ -39,7 +39,7 @@ pub(super) fn run(
     };
     asked.options.filter.spans = Some(found.spans);
     let left_out = found.left_out;
-    let report = EndpointTime::new(row.clone(), slowest).with_left_out(left_out).top(rows);
+    let report = EndpointTime::new(row.clone(), slowest).requests_left_out(left_out).top(rows);
     show(report, asked, context, |report, context| text(rows, report, context))
 }
 

@@ -91,7 +91,7 @@ fn write_heap_page(
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
     let GcDump { file, dump, ended } = read;
-    let page = Page::of_heap(&dump);
+    let page = Page::from_heap(&dump);
     write(&page, input, &ended, target, &[&input.file], context)?;
     missing(&file, &dump, context);
     let exit = context.conclude(&file, &ended, true);

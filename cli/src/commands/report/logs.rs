@@ -36,7 +36,7 @@ pub(super) fn run(
     filter.least = level(args.level);
     filter.logger.clone_from(&args.logger);
     filter.request.clone_from(&args.request);
-    let mut logs = Logs::default().with_filter(filter);
+    let mut logs = Logs::default().filter(filter);
     if args.templates {
         logs = logs.without_messages();
     }

@@ -166,7 +166,7 @@ mod tests {
 
     fn frames(methods: &[(&str, &str, &str)]) -> Vec<Arc<Frame>> {
         let frame = |(module, type_name, method): &(&str, &str, &str)| {
-            Arc::new(Frame::for_method(module, type_name, method, "void ()"))
+            Arc::new(Frame::from_names(module, type_name, method, "void ()"))
         };
         methods.iter().map(frame).collect()
     }
@@ -175,14 +175,14 @@ mod tests {
     fn frames_are_shown_without_module_and_arguments() {
         let three = frames(&[("a", "B", "C"), ("a", "D", "E"), ("a", "F", "G")]);
         assert_eq!(innermost(&three, 2).whole(), "B.C ← D.E");
-        assert_eq!(innermost(&[Arc::new(Frame::for_address(0x7f00))], 2).whole(), "0x7f00");
+        assert_eq!(innermost(&[Arc::new(Frame::from_address(0x7f00))], 2).whole(), "0x7f00");
         assert_eq!(innermost(&[], 2).whole(), "(no stack)");
     }
 
     #[test]
     fn ones_own_code_is_shown_however_deep_it_lies() {
         let mut stack = frames(&[("System.Net", "System.A", "B"), ("System.Net", "System.C", "D")]);
-        stack.push(Arc::new(Frame::for_address(0x7f00)));
+        stack.push(Arc::new(Frame::from_address(0x7f00)));
         stack.extend(frames(&[("a", "My", "E")]));
         assert_eq!(innermost(&stack, 2).whole(), "System.A.B ← System.C.D ← … ← My.E");
     }
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_handler_stands_in_for_code_that_was_inlined_into_it() {
         let waits = [("System.Net", "System.A", "B"), ("System.Net", "System.C", "D")];
-        let mut handler = Frame::for_method("x", "dynamicClass", "lambda_method7", "void ()");
+        let mut handler = Frame::from_names("x", "dynamicClass", "lambda_method7", "void ()");
         handler.is_handler = true;
         let shown = |handler: &Frame| {
             let stack = [frames(&waits), vec![Arc::new(handler.clone())]].concat();

@@ -185,7 +185,7 @@ impl<'t> Taking<'t> {
         }
         self.deadline = Instant::now().checked_add(self.args.timeout.0);
         self.is_taken = false;
-        let driver = Driver::new(session, Feed::in_time_order()).until(self.end);
+        let driver = Driver::new(session, Feed::new().time_ordered()).until(self.end);
         let read = driver.run(self)?;
         if let Some(fault) = read.fault {
             let message = format!("its stream cannot be parsed: {fault}");

@@ -56,7 +56,7 @@ pub(super) fn run(args: &WatchArgs, context: &mut Context<'_>) -> Result<Exit, F
         }
         let mut watch = EventDisplay::new(args, Naming { names, visible }, end, context)?;
         end.begin();
-        let driver = Driver::new(session, Feed::in_time_order()).until(end);
+        let driver = Driver::new(session, Feed::new().time_ordered()).until(end);
         let read = driver.run(&mut watch)?;
         watch.conclude(&read, reached)
     })

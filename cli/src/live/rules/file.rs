@@ -147,7 +147,7 @@ fn rule(
     }
     let example = "when = \"System.Runtime/cpu-usage > 80 for 10s\"";
     let when = fields.needed("when", example)?;
-    let condition = Predicate::of_event(when).map_err(|error| {
+    let condition = Predicate::parse_event(when).map_err(|error| {
         // The column inside the condition is added to the place of its text, if the file has that
         // text without escapes.
         let (at, is_exact) = fields.inside("when", error.column());

@@ -367,7 +367,7 @@ mod tests {
         many.for_each(|row| stream.push(&row));
         assert!(stream.waiting_bytes() > 0);
         stream.end(&mut bytes).unwrap();
-        let findings = Findings::from_reader(&mut Reader::from_slice(&bytes)).unwrap();
+        let findings = Findings::read(&mut Reader::from_slice(&bytes)).unwrap();
         assert_eq!((findings.events(), findings.violations()), (5000, &[][..]));
     }
 

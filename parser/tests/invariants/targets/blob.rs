@@ -18,7 +18,7 @@ pub(crate) fn blob(bytes: &[u8], mut questions: Questions) {
         return;
     }
     let layout = if is_compressed { BlobLayout::Compressed } else { BlobLayout::Uncompressed };
-    let mut content = EventBlock::default().with_layout(layout).content(version).bytes;
+    let mut content = EventBlock::default().layout(layout).content(version).bytes;
     content.extend_from_slice(rows);
     let mut stream = begun(version);
     stream.part(PartKind::Event, Content::raw(content));

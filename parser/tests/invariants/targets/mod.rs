@@ -39,7 +39,7 @@ pub(crate) const TARGETS: [Target; 8] = [
 /// Checks a stream, and a [second one](nettrace_parser::following) behind it. Readers of pieces do
 /// not know of the second stream, so both are checked alone.
 fn each_stream(bytes: &[u8], check: &mut dyn FnMut(&[u8])) {
-    match Following::in_slice(bytes) {
+    match Following::from_slice(bytes) {
         Some(following) => {
             assert!(following.start + following.len + TRAILER_BYTES as u64 == bytes.len() as u64);
             // Each part may end with a second stream again.

@@ -33,7 +33,7 @@ fn assert_raw_rows_are_the_readers_of_blocks(bytes: &[u8]) {
     let version = Version::ALL[choices.below(4)];
     let layout =
         if choices.u8() & 1 == 1 { BlobLayout::Compressed } else { BlobLayout::Uncompressed };
-    let mut content = EventBlock::default().with_layout(layout).content(version).bytes;
+    let mut content = EventBlock::default().layout(layout).content(version).bytes;
     content.extend_from_slice(choices.rest());
     let mut stream = begun(version);
     stream.part(PartKind::Event, Content::raw(content));
