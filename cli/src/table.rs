@@ -519,7 +519,8 @@ mod tests {
     fn a_line_below_a_row_is_cut_in_its_text_alone() {
         let mut table = Table::new(COLUMNS);
         table.add_row(["1", "22", "333", "x"].map(Cell::from));
-        let frame = |place, name| Caller { place, name, is_endpoint: false, is_own: true };
+        let frame =
+            |place, name| Caller { place, name, is_endpoint: false, is_own: true, line: None };
         let frames = callers(&[frame(0, "App.Save"), frame(1, "App.Run")]);
         let detail = Detail::new("     150  thrown in  ".to_owned(), frames);
         table.add_detail(detail, &Paint::default());

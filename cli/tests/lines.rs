@@ -114,6 +114,22 @@ fn lines_of_stacks(document: &Value) -> usize {
 }
 
 #[test]
+fn places_in_the_text_of_a_report_are_lines() {
+    let path = file("lines-of-places.nettrace", &corpus::known("LineKinds").bytes());
+    let pdb = file("lines-of-places.pdb", &corpus::known_file("LineKinds.pdb"));
+    let ran = nettrace(&["report", "exceptions", &path, "--lines", "--symbols", &pdb]);
+    let thrown =
+        "thrown in  LineKinds.Catches LineKinds.cs:143 ← LineKinds.Main LineKinds.cs:170\n";
+    assert!(ran.text().contains(thrown), "{}", ran.text());
+    let ran = nettrace(&["report", "exceptions", &path]);
+    assert!(
+        ran.text().contains("thrown in  LineKinds.Catches ← LineKinds.Main\n"),
+        "{}",
+        ran.text()
+    );
+}
+
+#[test]
 fn stacks_of_reports_have_their_lines_beside_their_frames() {
     for (report, name) in [
         ("exceptions", "Exc"),
@@ -131,6 +147,10 @@ fn stacks_of_reports_have_their_lines_beside_their_frames() {
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         let document = serde_json::from_slice(&ran.stdout).unwrap();
         assert!(lines_of_stacks(&document) > 0, "{report}: {document}");
+        let ran = nettrace(&["report", report, &path, "--lines", "--symbols", &pdb]);
+        // The frames that it allocates in are deeper than text shows.
+        let shown = report == "alloc" || ran.text().contains(" App.cs:");
+        assert!(shown, "{report}: {}", ran.text());
         let ran = nettrace(&["report", report, &path, "--json"]);
         let document = serde_json::from_slice(&ran.stdout).unwrap();
         assert_eq!(lines_of_stacks(&document), 0);

@@ -412,7 +412,7 @@ impl Frame {
 
     /// Adds the source line to the text.
     pub(crate) fn at_line(self, line: SourceLine) -> Frame {
-        let text = format!("{} {}", self.text, line.text());
+        let text = format!("{} {line}", self.text);
         Frame { text, line: Some(line), ..self }
     }
 

@@ -1,5 +1,6 @@
 //! Lines of source files.
 
+use std::fmt;
 use std::sync::Arc;
 
 /// Line of a source file.
@@ -41,12 +42,14 @@ impl SourceLine {
     pub(crate) fn bytes(&self) -> usize {
         self.file.len().saturating_add(self.url.as_ref().map_or(0, |url| url.len()))
     }
+}
 
-    /// Returns the line as frames show it: `Program.cs:33`, or `Program.cs:31+` for the first line
-    /// of a method.
-    pub(crate) fn text(&self) -> String {
+/// Writes the line as frames show it: `Program.cs:33`, or `Program.cs:31+` for the first line of a
+/// method.
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = self.file.rsplit(['/', '\\']).next().unwrap_or(&self.file);
-        format!("{file}:{}{}", self.line, if self.is_first { "+" } else { "" })
+        write!(f, "{file}:{}{}", self.line, if self.is_first { "+" } else { "" })
     }
 }
 
@@ -62,7 +65,7 @@ mod tests {
             url: None,
             is_first,
         };
-        assert_eq!(line("/src/a b/Program.cs", 33, false).text(), "Program.cs:33");
-        assert_eq!(line("C:\\src\\Program.cs", 7, true).text(), "Program.cs:7+");
+        assert_eq!(line("/src/a b/Program.cs", 33, false).to_string(), "Program.cs:33");
+        assert_eq!(line("C:\\src\\Program.cs", 7, true).to_string(), "Program.cs:7+");
     }
 }

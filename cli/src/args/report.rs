@@ -77,7 +77,7 @@ pub(crate) enum Report {
     Threads(WithCommon<ReportArgs<ThreadsArgs, BeforeArgs<SampleArgs>>>),
     #[command(name = Modules::NAME, about = Modules::ABOUT, after_help = record::<Modules>())]
     Modules(WithCommon<ReportArgs<ModulesArgs, NoArgs>>),
-    #[command(name = Gc::NAME, about = Gc::ABOUT, after_help = record::<Gc>())]
+    #[command(name = Gc::NAME, about = Gc::ABOUT, after_help = gc_help())]
     Gc(WithCommon<ReportArgs<TimelineArgs, BeforeArgs<MomentArgs>>>),
     #[command(name = Alloc::NAME, about = Alloc::ABOUT, after_help = record::<Alloc>())]
     Alloc(WithCommon<ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>>),
@@ -121,10 +121,27 @@ pub(crate) enum Report {
 
 /// Returns the line of help about what to record for a report.
 fn record<R: report::Report>() -> Resettable<StyledStr> {
-    let record = recommended::providers(R::RECORD).join("\n or with --providers ");
-    let text = (!record.is_empty()).then(|| format!("Record with --providers {record}").into());
-    Resettable::from(text)
+    Resettable::from(record_with::<R>().map(StyledStr::from))
 }
+
+fn record_with<R: report::Report>() -> Option<String> {
+    let record = recommended::providers(R::RECORD).join("\n or with --providers ");
+    (!record.is_empty()).then(|| format!("Record with --providers {record}"))
+}
+
+/// Returns what `report gc --help` ends with.
+fn gc_help() -> Resettable<StyledStr> {
+    let record = record_with::<Gc>().unwrap_or_default();
+    Resettable::from(Some(StyledStr::from(format!("{record}\n\n{DECISIONS}"))))
+}
+
+const DECISIONS: &str = "\
+If server GC adapts its number of heaps (DATAS), a table has its decisions: first those that changed
+something, then those about collections that cost most; with --timeline in the order of time.
+COST is the part of the time that all collections took, or the full ones alone (ABOUT), with the
+time for which threads waited to allocate; ALLOWED is the number of heaps that the size of the
+objects allows; BUDGET/HEAP what each heap may allocate in generation 0 until the next collection;
+STABLE the size of the objects in generations 1 and 2 that are expected to stay.";
 
 /// A trace, the options of the report itself, and options that choose which events or samples
 /// count.
@@ -236,7 +253,8 @@ pub(crate) struct StartupArgs {
     #[command(flatten)]
     pub(crate) rows: RowsArg,
 
-    /// How long it takes to a method: the end of its first compilation, or the first sample with it
+    /// How long it takes to a method, by its name in `report topN`: the end of its first
+    /// compilation, or the first sample with it
     #[arg(long, value_name = "REGEX", value_parser = pattern)]
     pub(crate) until: Option<Pattern>,
 }

@@ -3,6 +3,7 @@
 use super::name::{bare, cut_middle, ending};
 use super::{LEFT_OUT, Text, cut, shares};
 use crate::printable::printable;
+use nettrace_analysis::SourceLine;
 use unicode_width::UnicodeWidthStr;
 
 /// Minimum columns of a name that is shown cut.
@@ -46,6 +47,7 @@ pub(crate) struct Caller<'n> {
     /// Whether the name is that of an endpoint, whose dots separate no types.
     pub(crate) is_endpoint: bool,
     pub(crate) is_own: bool,
+    pub(crate) line: Option<&'n SourceLine>,
 }
 
 /// Returns a stack as `Type.Method ← Type.Method ← …`. The innermost frame, and the first frame of
@@ -57,7 +59,9 @@ pub(crate) fn callers(frames: &[Caller<'_>]) -> Text {
         let bare = if frame.is_own { short.clone() } else { bare(&short).to_owned() };
         let before = at.checked_sub(1).map(|before| frames[before].place + 1);
         let follows_gap = before.is_some_and(|expected| expected != frame.place);
-        Link { follows_gap, names: [name, short, bare] }
+        let line = frame.line.map(|line| format!(" {}", printable(&line.to_string())));
+        let with_line = |name| name + line.as_deref().unwrap_or_default();
+        Link { follows_gap, names: [name, short, bare].map(with_line) }
     });
     let own = frames.iter().position(|frame| frame.is_own);
     let mut order: Vec<usize> = (0..frames.len()).collect();
@@ -172,6 +176,7 @@ mod tests {
                 name,
                 is_endpoint: false,
                 is_own: !name.starts_with("System."),
+                line: None,
             })
             .collect();
         callers(&frames)
@@ -219,7 +224,8 @@ mod tests {
 
     #[test]
     fn frames_between_which_others_lie_show_it() {
-        let frame = |place, name| Caller { place, name, is_endpoint: false, is_own: true };
+        let frame =
+            |place, name| Caller { place, name, is_endpoint: false, is_own: true, line: None };
         assert_eq!(callers(&[frame(0, "A.B"), frame(4, "C.D")]).whole(), "A.B ← … ← C.D");
     }
 

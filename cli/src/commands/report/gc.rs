@@ -4,7 +4,7 @@ use super::words::{duration, ms, prose};
 use crate::args::TimelineArgs;
 use crate::context::Context;
 use crate::style::Paint;
-use crate::table::{Cell, first, left, right};
+use crate::table::{Cell, first, left, list, right};
 use crate::units;
 use nettrace_analysis::report::{
     Collection, GcAdaptation, GcChange, GcDecision, GcKind, GcReport, HeapCountChange,
@@ -110,7 +110,7 @@ fn adapted(
         });
     }
     let bytes = |bytes: Option<u64>| Cell::from(bytes.map_or_else(|| "-".to_owned(), units::bytes));
-    first(context, &rows, args.rows()).columns([
+    list(context, &rows, args.rows()).columns([
         right("AFTER GC", 8, 0).fill(&|row| row.collection.to_string().into()),
         right("TIME ms", 10, 0).fill(&|row| units::milliseconds(row.time_ns).into()),
         left("ABOUT", 5, 3).fill(&|row| if row.is_full { "full" } else { "all" }.into()),

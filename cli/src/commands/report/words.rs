@@ -68,6 +68,7 @@ pub(super) fn innermost(frames: &[Arc<Frame>], count: usize) -> Text {
                 name: endpoint.unwrap_or_else(|| frame.qualified_name()),
                 is_endpoint: endpoint.is_some(),
                 is_own: own == Some(place) || Folding::is_own(frame),
+                line: frame.line.as_ref(),
             }
         })
         .collect();
