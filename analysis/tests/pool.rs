@@ -1,11 +1,13 @@
 //! What findings say of the thread pool: whether it had enough workers, and what blocked them.
 
+use crate::common::{AT_END, SAMPLE, event, method, module, session};
 use crate::known::findings;
 use nettrace_analysis::fact::{Fact, FindingKind};
-use nettrace_analysis::findings::Severity;
+use nettrace_analysis::findings::{Finding, Severity, Summary};
 use nettrace_analysis::report::{Report, ReportPass, ThreadPool, ThreadPoolReport};
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus::{self, TraceFile};
+use nettrace_testdata::synth::Value;
 
 fn pool(trace: &TraceFile) -> ThreadPoolReport {
     let mut pass = ReportPass::new(ThreadPool::default());
@@ -46,6 +48,50 @@ fn the_number_that_a_pool_aims_at_is_not_the_number_of_its_workers() {
     assert_eq!(workers.to_string(), "Microsoft-Windows-DotNETRuntime:0x10000:4");
     let framework = "System.Diagnostics.Eventing.FrameworkEventSource:0x12:5";
     assert_eq!(queue.to_string(), framework);
+}
+
+/// Returns the findings about a program whose main thread waits for a task of a pool worker, which
+/// waits in these methods for 100 times 20 ms; `resumes` tells whether it then runs again.
+fn of_worker(waits_in: &[&str], resumes: bool) -> Vec<Finding> {
+    let mut steps = vec![module()];
+    let worker = "System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart";
+    let main = ["System.Threading.Tasks.Task.InternalWait", "N.App.Main"];
+    let frames = [waits_in, &["N.App.Drain", worker], &main].concat();
+    let address = |at: usize| 0x1000 * (at as u64 + 1);
+    let stack = |range: std::ops::Range<usize>| -> Vec<u64> {
+        range.map(|at| address(at) + 0x10).collect()
+    };
+    let count = frames.len();
+    let (of_worker, of_main) = (stack(0..count - 2), stack(count - 2..count));
+    for round in 0..100 {
+        let managed = resumes && round == 99;
+        let of_worker = if managed { &of_worker[waits_in.len()..] } else { &of_worker };
+        let state = Value::U32(if managed { 2 } else { 1 });
+        steps.push(event(SAMPLE, 0, 20_000_000, of_worker, vec![state]));
+        steps.push(event(SAMPLE, 1, 1, &of_main, vec![Value::U32(1)]));
+    }
+    for (at, name) in frames.iter().enumerate() {
+        steps.push(method(AT_END, at as u64 + 1, address(at), 0x100, name));
+    }
+    let bytes = session(steps).record().stream.bytes;
+    let mut pass = ReportPass::new(Summary::default());
+    let _ = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    pass.finish().output.findings
+}
+
+#[test]
+fn a_worker_that_waits_for_the_end_of_a_thread_up_to_the_end_of_the_trace_is_a_finding() {
+    let found = of_worker(&["System.Threading.Thread.Join"], false);
+    let texts: Vec<String> = found.iter().map(Finding::text).collect();
+    let first = "1 worker of the thread pool still waits for the end of a thread when the trace ends, for at least 1.98 s \
+                 in app!System.Threading.Thread.Join; threads of the pool do not end";
+    // All methods of this trace are of one module.
+    assert_eq!(texts.first().map(String::as_str), Some(first), "{texts:?}");
+    let has_one = |found: &[Finding]| {
+        found.iter().any(|finding| finding.fact.kind() == FindingKind::StuckWorkers)
+    };
+    assert!(!has_one(&of_worker(&["System.Threading.Thread.Join"], true)));
+    assert!(!has_one(&of_worker(&["System.Threading.Thread.Sleep"], false)));
 }
 
 mod with_shared {

@@ -30,6 +30,7 @@ const PLACES = {
   deadlock: { view: 'contention' },
   endless_lock_wait: { view: 'contention' },
   stuck_in_lock: { view: 'contention' },
+  stuck_workers: { view: 'cpu', states: 'waiting' },
   endless_awaits: { view: 'tasks' },
   starved_pool: { view: 'pool' },
   blocked_pool: { view: 'pool' },

@@ -79,6 +79,7 @@ fn subjects(kind: FindingKind) -> &'static [Subject] {
         | FindingKind::SyncOverAsync
         | FindingKind::EndlessLockWait
         | FindingKind::StuckInLock
+        | FindingKind::StuckWorkers
         | FindingKind::EndlessAwaits
         | FindingKind::NoStarvation
         | FindingKind::StartedThreads

@@ -357,6 +357,19 @@ facts! {
             holder: Option<LockHolder>,
         }
     }
+    /// Workers of the thread pool still wait for the end of a thread when the trace ends.
+    StuckWorkers "stuck_workers" of "endless_wait", see "report waits" {
+        numbers {
+            /// Time of the longest wait up to the end of the trace.
+            waited: Number,
+            /// Number of waiting workers.
+            workers: Number,
+        }
+        about {
+            /// Method in which the worker is that has waited longest.
+            place: Option<Place>,
+        }
+    }
     /// Awaits of the program's own code are not over when the trace ends.
     EndlessAwaits "endless_awaits" of "endless_wait", see "report tasks" {
         numbers {

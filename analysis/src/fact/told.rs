@@ -29,6 +29,7 @@ impl Fact {
             | Fact::Deadlock { place, .. }
             | Fact::EndlessLockWait { place, .. }
             | Fact::StuckInLock { place, .. }
+            | Fact::StuckWorkers { place, .. }
             | Fact::StarvedPool { place, .. }
             | Fact::BlockedPool { place, .. }
             | Fact::StartedThreads { started_by: place, .. }

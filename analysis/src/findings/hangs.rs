@@ -24,6 +24,10 @@ const MIN_OPEN_WAIT_PERCENT: f64 = 1.0;
 const MIN_AWAIT_PERCENT: f64 = 20.0;
 /// Minimum time of an `await` that is not over, in nanoseconds.
 const MIN_AWAIT_NANOS: u64 = 1_000_000_000;
+/// Minimum time of a worker's wait for the end of a thread, in percent of the trace.
+const MIN_JOIN_PERCENT: f64 = 20.0;
+/// Minimum time of a worker's wait for the end of a thread, in nanoseconds.
+const MIN_JOIN_NANOS: u64 = 1_000_000_000;
 /// Minimum time of a wait that counts a pool worker as blocked, in nanoseconds.
 const MIN_BLOCKED_NANOS: u64 = 500_000_000;
 /// Minimum median of the time for which work items wait in a pool without enough workers, in
@@ -35,6 +39,7 @@ const ENDLESS_LOCK_WAIT_WEIGHT: f64 = 90.0;
 const STUCK_WEIGHT: f64 = 88.0;
 const NO_FREE_WORKER_WEIGHT: f64 = 85.0;
 const STARVED_WEIGHT: f64 = 80.0;
+const STUCK_WORKERS_WEIGHT: f64 = 55.0;
 const WAITING_WORK_WEIGHT: f64 = 50.0;
 const ENDLESS_AWAITS_WEIGHT: f64 = 45.0;
 
@@ -206,6 +211,27 @@ fn stuck_in_lock(threads: &[StuckThread], own: &OwnModules) -> Option<Finding> {
         place: most_in(&longest.frames, own),
     };
     Some(Finding::new(fact, STUCK_WEIGHT))
+}
+
+/// Returns the finding about workers of the thread pool that wait long for the end of a thread when
+/// the trace ends. A worker that joins itself or another worker waits for ever.
+pub(super) fn stuck_workers(
+    stuck: &StuckThreads,
+    own: &OwnModules,
+    trace_ns: u64,
+) -> Option<Finding> {
+    let is_long = |nanos| nanos >= MIN_JOIN_NANOS && percent(nanos, trace_ns) >= MIN_JOIN_PERCENT;
+    let joins = |row: &&StuckThread| {
+        row.is_pool_worker && row.waits_for == Some(WaitFor::Thread) && is_long(row.at_least_ns)
+    };
+    let mut workers = stuck.threads.iter().filter(joins);
+    let longest = workers.next()?;
+    let fact = Fact::StuckWorkers {
+        waited: Number::nanos(longest.at_least_ns).at_least().in_member("stuck[].at_least_ns"),
+        workers: Number::count(workers.count().saturating_add(1) as u64, Unit::Threads),
+        place: most_in(&longest.frames, own),
+    };
+    Some(Finding::new(fact, STUCK_WORKERS_WEIGHT))
 }
 
 /// Pool workers that waited in one method.

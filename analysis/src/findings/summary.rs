@@ -368,13 +368,18 @@ fn findings(
     let by_samples = code.lock_waits(resolved, duration_ns);
     let asker = reports.askers.compiler(&own, resolved).map(Place::from_frame);
     let load = PoolLoad::new(&reports.pool, code.pool_time, resolved.model());
+    let stuck = StuckThreads::new(resolved);
     let starvation = hangs::starvation(
         reports,
-        &StuckThreads::new(resolved),
+        &stuck,
         &own,
         &load,
         code.blocked_workers(resolved).or_else(|| Blocked::by_events(&reports.waits, &own)),
     );
+    let stuck_workers = match starvation {
+        None => hangs::stuck_workers(&stuck, &own, duration_ns),
+        Some(_) => None,
+    };
     // The pool's events are more certain than samples.
     let sync_over_async = match starvation {
         None => sync_over_async::sync_over_async(&own, resolved, duration_ns),
@@ -407,6 +412,7 @@ fn findings(
         queries::repeated_query(&reports.sql),
         hangs::deadlock(contention, &own),
         hangs::endless_lock_wait(contention, &own, duration_ns),
+        stuck_workers,
         hangs::endless_awaits(&reports.tasks, &own, duration_ns),
         waits::lock_contention(contention, &own, duration_ns),
         by_samples.filter(|_| !is_contention_known),

@@ -129,6 +129,14 @@ pub(crate) fn sentence(fact: &Fact) -> String {
                 after(", one in ", place.as_ref())
             )
         }
+        Fact::StuckWorkers { waited, workers, place } => format!(
+            "{} of the thread pool still {} for the end of a thread when the trace ends, for at least {}{}; \
+             threads of the pool do not end",
+            counted(workers, "worker"),
+            if workers.whole() == 1 { "waits" } else { "wait" },
+            duration(waited),
+            after(if workers.whole() == 1 { " in " } else { ", one in " }, place.as_ref())
+        ),
         Fact::EndlessAwaits { waited, awaits, places } => {
             let places: Vec<String> = places.iter().map(name).collect();
             format!(
