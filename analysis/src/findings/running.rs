@@ -6,7 +6,7 @@ use super::own::OwnModules;
 use crate::fact::{Base, Fact, Number, Place, Unit};
 use crate::hash::HashMap;
 use crate::model::{
-    Coverage, Frame, FrameHandle, Kind, NameOrigin, Resolved, Running as Certainty, StackHandle,
+    Frame, FrameCounts, FrameHandle, Kind, NameOrigin, Resolved, Running as Certainty, StackHandle,
     ThreadHandle, is_recording,
 };
 use std::cmp::Reverse;
@@ -47,10 +47,8 @@ pub(super) struct RunningFindings {
     all: u64,
     /// Number of samples of each thread, and number of those that wait for another process to end.
     threads: BTreeMap<ThreadHandle, (u64, u64)>,
-    /// Number of frames of all distinct stacks.
-    frames: u64,
-    /// Number of frames of all distinct stacks that have a name.
-    named: u64,
+    /// Frames of all distinct stacks.
+    frames: FrameCounts,
 }
 
 impl RunningFindings {
@@ -62,9 +60,7 @@ impl RunningFindings {
             running.sampled = running.sampled.saturating_add(totals.samples);
             let Some(frames) = resolved.selected(key.stack, key.mode) else { continue };
             let waits = *waits_for_process.entry(key.stack).or_insert_with(|| {
-                let (frames_here, named) = resolved.counted(key.stack);
-                running.frames = running.frames.saturating_add(frames_here);
-                running.named = running.named.saturating_add(named);
+                running.frames.add(resolved.counted(key.stack));
                 // Only the main thread counts: a program that goes on meanwhile waits on another
                 // thread.
                 let mut frames = frames.iter().filter_map(|frame| resolved.frame(*frame));
@@ -94,8 +90,7 @@ impl RunningFindings {
 
     /// Returns the finding about frames without names.
     pub(super) fn missing_names(&self, resolved: &Resolved<'_>) -> Option<Finding> {
-        let (frames, named) = (self.frames, self.named);
-        let coverage = Coverage { frames, named, ..resolved.coverage() };
+        let coverage = resolved.coverage().with_frames(self.frames);
         let (percent, why) = coverage.missing()?;
         let share = Number::percent(percent as f64, Base::Frames);
         Some(Finding::new(Fact::MissingNames { share, coverage, why }, MISSING_NAMES_WEIGHT))

@@ -1,5 +1,7 @@
 //! Counts frames with and without names, and finds a remedy if many have none.
 
+use super::names::Frame;
+
 /// Numbers of frames with and without names, and facts that explain why names are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -72,7 +74,38 @@ pub struct NamesAdvice {
     pub remedy: Option<NamesRemedy>,
 }
 
+/// Numbers of frames as the trace has them, and of those with a name, which may be guessed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct FrameCounts {
+    frames: u32,
+    named: u32,
+    guessed: u32,
+}
+
+impl FrameCounts {
+    pub(super) const NONE: FrameCounts = FrameCounts { frames: 0, named: 0, guessed: 0 };
+
+    /// Adds a frame.
+    pub(super) fn add_frame(&mut self, frame: &Frame) {
+        let (named, guessed) = (frame.is_named().into(), frame.is_guessed.into());
+        self.add(FrameCounts { frames: 1, named, guessed });
+    }
+
+    /// Adds the frames of another stack.
+    pub(crate) fn add(&mut self, other: FrameCounts) {
+        self.frames = self.frames.saturating_add(other.frames);
+        self.named = self.named.saturating_add(other.named);
+        self.guessed = self.guessed.saturating_add(other.guessed);
+    }
+}
+
 impl Coverage {
+    /// Returns the coverage of these frames, in the same trace.
+    pub(crate) fn with_frames(self, counts: FrameCounts) -> Coverage {
+        let FrameCounts { frames, named, guessed } = counts;
+        Coverage { frames: frames.into(), named: named.into(), guessed: guessed.into(), ..self }
+    }
+
     /// Returns the percentage of frames without a name, rounded up, and the reason; `None` if
     /// almost all frames have names.
     pub fn missing(&self) -> Option<(u64, MissingNames)> {

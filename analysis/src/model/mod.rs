@@ -98,6 +98,7 @@ use async_stacks::AsyncStacks;
 pub(crate) use async_stacks::AwaitFields;
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
 pub use code_file::CodeFile;
+pub(crate) use coverage::FrameCounts;
 pub use coverage::{Coverage, MissingNames, NamesAdvice, NamesRemedy};
 pub(crate) use cpu::{CpuWeights, Weighed, is_sample_gap};
 pub(crate) use cut_stacks::CutStacks;

@@ -3,7 +3,7 @@
 use super::Model;
 use super::activity_spans::ActivitySpans;
 use super::call_nodes::Call;
-use super::coverage::Coverage;
+use super::coverage::{Coverage, FrameCounts};
 use super::endpoint_spans::ServedRequest;
 use super::filter::Filter;
 use super::folding::{Folding, Path};
@@ -154,8 +154,9 @@ impl<'m> Resolved<'m> {
             has_methods: model.processes().any(|(_, process)| !process.methods.codes().is_empty()),
             is_compiled_ahead: model.processes().any(|(_, process)| !process.images.is_empty()),
             has_mappings: model.processes().any(|(_, process)| !process.mappings().is_empty()),
-            ..resolver.coverage
+            ..Coverage::default()
         };
+        let coverage = coverage.with_frames(resolver.counted);
         let mut resolved = Resolved {
             model,
             profile,
@@ -384,10 +385,9 @@ impl<'m> Resolved<'m> {
         place.map_or(&[], |place| self.kept.get(*place))
     }
 
-    /// Returns how many frames a stack has in the trace, and how many of them have a name.
-    pub(crate) fn counted(&self, stack: StackHandle) -> (u64, u64) {
-        let (frames, named) = self.stacks.get(stack.index()).map_or((0, 0), |row| row.counted);
-        (frames.into(), named.into())
+    /// Returns the numbers of frames that a stack has in the trace.
+    pub(crate) fn counted(&self, stack: StackHandle) -> FrameCounts {
+        self.stacks.get(stack.index()).map_or(FrameCounts::NONE, |row| row.counted)
     }
 
     /// Returns whether a stack has lost its callers, because the runtime keeps 100 frames. The

@@ -4,7 +4,7 @@
 #[cfg(feature = "symbols")]
 use super::aot_names::AotName;
 use super::async_stacks::{AsyncRole, LogicalFrames};
-use super::coverage::Coverage;
+use super::coverage::FrameCounts;
 use super::cut_stacks::CutStacks;
 use super::endpoints::{HandlerRole, called_handler, handlers, method_key};
 use super::filter::Filter;
@@ -40,8 +40,8 @@ pub(super) struct ResolvedStack {
     /// [`Resolved::sample_stack`](super::Resolved::sample_stack).
     pub(super) has_call: bool,
     pub(super) leaf: Leaf,
-    /// Number of the stack's frames in the trace, and number of those with a name.
-    pub(super) counted: (u16, u16),
+    /// The stack's frames in the trace.
+    pub(super) counted: FrameCounts,
     /// Whether outer frames are missing, because the runtime keeps 100 frames of a stack.
     pub(super) is_cut_off: bool,
     /// Whether missing outer frames were taken from the thread's previous stack.
@@ -62,7 +62,7 @@ impl ResolvedStack {
         place: FramesPlace::NONE,
         has_call: false,
         leaf: Leaf::UNKNOWN,
-        counted: (0, 0),
+        counted: FrameCounts::NONE,
         is_cut_off: false,
         is_repaired: false,
         lacks_async_callers: false,
@@ -95,7 +95,7 @@ pub(super) struct Resolver<'m, 'f> {
     by_method: HashMap<(u32, u32, Option<Line>), FrameHandle>,
     /// Finds the lines of frames; `None` unless the user wants lines.
     pub(super) lines: Option<LineFinder<'m>>,
-    pub(super) coverage: Coverage,
+    pub(super) counted: FrameCounts,
     folder: Option<Folder<'f>>,
     kernel: OnceLock<KernelOwners>,
     /// Frames in which a poll may have caught the thread of the latest stack. They lie below the
@@ -139,7 +139,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             unnamed: HashMap::default(),
             by_method: HashMap::default(),
             lines: model.has_lines().then(|| LineFinder::new(model)),
-            coverage: Coverage::default(),
+            counted: FrameCounts::NONE,
             folder: Folder::new(folding),
             kernel: OnceLock::new(),
             caught: Vec::new(),
@@ -174,12 +174,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             else {
                 continue;
             };
-            self.coverage.frames = self.coverage.frames.saturating_add(1);
-            self.coverage.named = self.coverage.named.saturating_add(u64::from(frame.is_named()));
-            row.counted.0 = row.counted.0.saturating_add(1);
-            row.counted.1 = row.counted.1.saturating_add(u16::from(frame.is_named()));
-            self.coverage.guessed =
-                self.coverage.guessed.saturating_add(u64::from(frame.is_guessed));
+            row.counted.add_frame(frame);
             is_wanted |= facts.is_wanted;
             is_excluded |= facts.is_excluded;
             if index == 0 {
@@ -188,6 +183,7 @@ impl<'m, 'f> Resolver<'m, 'f> {
             }
             chain.push(facts.role);
         }
+        self.counted.add(row.counted);
         row.is_repaired = stacks.is_repaired(stack);
         let idle_worker =
             is_idle_worker(frames.iter().filter_map(|it| self.frames.get(it.index())));
