@@ -385,15 +385,10 @@ impl FollowedRequests for Activities {
 
     fn requests_ended_by(
         &mut self,
-        event: &Event<'_>,
-        moment: &Moment,
-        model: &mut Model,
+        _event: &Event<'_>,
+        _moment: &Moment,
+        _model: &mut Model,
     ) -> Vec<(u64, HttpFacts)> {
-        // Frames without names are counted in the stacks of starts and stops. The model has those
-        // of starts already, except for what listeners say of spans.
-        if moment.activity_edge(event).is_some_and(|edge| edge.is_listener || !edge.is_start) {
-            model.stack_of(event, moment.thread);
-        }
         self.ended_requests.as_mut().map(std::mem::take).unwrap_or_default()
     }
 }
