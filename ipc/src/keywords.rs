@@ -42,7 +42,8 @@ named! {
     JIT = 0x10;
     /// Events of methods that were compiled in advance.
     NGEN = 0x20;
-    /// Events about methods and modules that exist when the session starts.
+    /// Events about methods and modules that exist when the session starts. Runtimes send none of them over
+    /// this protocol: the rundown of a session that is stopped at once has them.
     START_ENUMERATION = 0x40;
     /// Events about methods and modules that exist when the session ends.
     END_ENUMERATION = 0x80;

@@ -254,7 +254,8 @@ impl<'r> Event<'r> {
         self.context.clock.unix_nanos(self.header.timestamp)
     }
 
-    /// Returns the activity id; `None` if there is none or it is zero.
+    /// Returns the activity id; `None` if there is none or it is zero. Ids repeat: activities that follow
+    /// each other may have one id, and on .NET 10 and 11 several that run at once.
     #[inline]
     pub fn activity_id(&self) -> Option<Guid> {
         let id = match self.label_place() {

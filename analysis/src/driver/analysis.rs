@@ -589,7 +589,8 @@ fn resolved<'m>(model: &'m Model, profile: &'m Profile, options: &AnalysisOption
 pub struct Finished {
     /// Processes, threads, modules, methods and stacks of the trace.
     pub model: Model,
-    /// Aggregated samples.
+    /// Aggregated samples, also of threads that wait: rankings such as [`TopN`](crate::report::TopN) count
+    /// those that run, unless [`Filter::states`](crate::Filter::states) asks for others.
     pub profile: Profile,
     /// Outcome of reading, which says whether the trace is truncated or damaged, so that counts are
     /// too low. `None` if the events were passed one by one and

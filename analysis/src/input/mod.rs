@@ -3,6 +3,15 @@
 //!
 //! [`TraceBytes`] is the source of a [`Reader`](nettrace_parser::Reader) and recognises a packed file by its
 //! first bytes, whatever the name.
+//!
+//! ```no_run
+//! use nettrace_analysis::input::{MAX_UNPACKED_BYTES, TraceBytes};
+//! use nettrace_parser::Reader;
+//! let file = std::fs::File::open("trace.nettrace.gz")?;
+//! let mut reader = Reader::new(TraceBytes::open(file, MAX_UNPACKED_BYTES)?).time_ordered();
+//! reader.for_each(|event| println!("{}", event.display_name()))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod causes;
 mod ending;

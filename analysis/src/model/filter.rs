@@ -5,7 +5,8 @@ use super::sample::ThreadState;
 use super::{ActivitySpans, Model, Sample, SpanScope, ThreadHandle, TimelineMark, is_of_process};
 use nettrace_parser::Event;
 
-/// Conditions that a sample must meet to be counted. A field that is empty or `None` accepts all.
+/// Conditions that a sample, or an event of a report, must meet to be counted. A field that is empty or
+/// `None` accepts all. Collections and other events count for the thread that wrote them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Filter {
@@ -46,9 +47,11 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Returns whether the thread, process and time of an event are accepted. An event without a
-    /// thread, process or time is accepted unless the filter asks for it. Conditions on frames and
-    /// states are not checked: they are about samples.
+    /// Returns whether the thread, process and time of an event are accepted, and the spans. An event
+    /// without a thread, process or time is accepted unless the filter asks for it. Spans accept events of
+    /// the whole process, such as pauses, by their time alone; the events that an activity itself wrote
+    /// have its [`Event::activity_id`]. Conditions on frames and states are not checked: they are about
+    /// samples.
     ///
     /// ```
     /// use nettrace_analysis::Filter;

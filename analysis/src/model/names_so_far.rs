@@ -32,6 +32,11 @@ type CodeKey = (Option<u64>, u64);
 /// Memory is bounded by the number of methods that exist at a time, and by 256 MiB. Further methods
 /// get no names ([`NamesSoFar::left_out`]).
 ///
+/// A session of a running process has events of methods that are compiled from its start on. Those that
+/// exist already are in the rundown at the end of a session: start one without keywords, stop it at once,
+/// pass its events to [`NamesSoFar::learn`], and then start the one that you want (2,101 methods in
+/// 40 ms, on .NET 10).
+///
 /// ```
 /// use nettrace_analysis::{NameOptions, NamesSoFar};
 /// use nettrace_parser::Reader;
@@ -323,7 +328,9 @@ impl NamesSoFar {
 
     /// Returns the names of an event's stack, innermost first, one for each address. An address
     /// about which nothing is known is its own name. Guessed names begin with `~`: see
-    /// [`Frame::is_guessed`](crate::Frame::is_guessed).
+    /// [`Frame::is_guessed`](crate::Frame::is_guessed). No frame is left out: the innermost ones of an
+    /// exception are those of the runtime that throws it, such as `System.Runtime.EH.DispatchEx` from
+    /// .NET 9 on.
     pub fn stack_names(&mut self, event: &Event<'_>) -> Vec<Cow<'_, str>> {
         let process = event.process_id();
         let stack = event.stack();

@@ -429,8 +429,8 @@ impl Profile {
         self.processor = Some(sums);
     }
 
-    /// Returns all rows, sorted by kind, thread and stack. Threads and stacks are in the order of
-    /// first appearance.
+    /// Returns all rows, sorted by kind, thread and stack, those of waiting threads among them. Threads and
+    /// stacks are in the order of first appearance.
     pub fn rows(&self) -> Vec<(ProfileKey, Totals)> {
         let mut rows = self.rows.clone();
         rows.sort_unstable_by_key(|(key, _)| *key);

@@ -27,10 +27,16 @@ pub use user_events::UserEventsSession;
 ///
 /// A separate thread reads the event socket from the first byte to the last, also while the session
 /// is being stopped. For a slow reader, up to 8 MiB are queued; then the runtime's own buffers
-/// fill, and it drops events, whose number is in the stream.
+/// fill, and it drops events, whose number is in the stream. Once the session is being stopped, all
+/// that still comes is queued, so the thread that reads may stop it, too.
 ///
-/// Dropping this value stops the session and waits until it has stopped, within the runtime's
-/// [`Deadlines`](crate::Deadlines).
+/// | how it ends | when |
+/// |---|---|
+/// | [`Session::stop`], [`StopHandle::stop`] | the rest will be read; waits until all of it has arrived, which takes memory and, with a rundown, seconds |
+/// | [`StopHandle::stop_soon`] | the rest is read as it arrives: a stop that nobody waits for |
+/// | [`Session::finish`] | after the last read; says how the stream ended, and throws away what is left |
+/// | [`Session::cut`] | nothing more is wanted, not even an orderly end |
+/// | dropping it | as [`Session::finish`], without the answer, within the runtime's [`Deadlines`](crate::Deadlines) |
 ///
 /// ```no_run
 /// use std::io::Read;

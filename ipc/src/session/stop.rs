@@ -38,7 +38,8 @@ pub struct StopHandle {
 
 impl StopHandle {
     /// Stops the session and waits until its stream has ended; bytes that have arrived stay
-    /// readable. A second call, also from another thread, waits for the first.
+    /// readable, and all that arrives meanwhile is queued, so the thread that reads may call this. A second
+    /// call, also from another thread, waits for the first.
     ///
     /// # Errors
     /// [`Error::Deadline`] if the target did not end the session in time; the stream is then cut

@@ -15,6 +15,25 @@
 //! }
 //! # Ok::<(), nettrace_parser::Error>(())
 //! ```
+//!
+//! Events of your own have a view, too:
+//!
+//! ```
+//! use nettrace_parser::{Event, Utf16, view::View};
+//!
+//! struct Order<'r> {
+//!     number: u32,
+//!     city: Utf16<'r>,
+//! }
+//!
+//! impl<'r> View<'r> for Order<'r> {
+//!     fn from_event(event: &Event<'r>) -> Option<Order<'r>> {
+//!         let is_order = event.provider() == "Shop" && event.name() == "Order";
+//!         let number = is_order.then(|| event.get("number").ok())??;
+//!         Some(Order { number, city: event.get("city").ok()? })
+//!     }
+//! }
+//! ```
 
 mod activity;
 mod adaptation;
