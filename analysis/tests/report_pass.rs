@@ -4,17 +4,19 @@
 use crate::common::{filtered, of_kinds};
 use nettrace_analysis::convert::{Convert, ConvertError, ConvertOptions, Format};
 use nettrace_analysis::findings::Summary;
-use nettrace_analysis::model::Model;
+use nettrace_analysis::model::{Model, Moment};
 use nettrace_analysis::report::{
     Activities, Alloc, CallTree, Contention, Counters, Exceptions, Gc, Http, Jit, Loader, Logs,
-    Modules, Report, ReportPass, Reports, Tasks, ThreadPool, Threads, TreeOptions, Waits,
+    Modules, Recording, Report, ReportPass, Reports, Tasks, ThreadPool, Threads, TreeOptions,
+    Waits,
 };
 use nettrace_analysis::report::{TopN, TopNOptions};
 use nettrace_analysis::{
     Analysis, AnalysisOptions, Filter, Folding, Kind, Profile, Resolved, Sample, ThreadState,
 };
-use nettrace_parser::Reader;
+use nettrace_parser::{Event, Reader};
 use nettrace_testdata::corpus;
+use nettrace_testdata::synth::{EventType, Session, SessionThread, Step, Version};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -160,6 +162,44 @@ fn skipping_unwanted_events_does_not_change_a_report() {
         };
         compare(name, third, &bytes);
     }
+}
+
+/// Keeps the times of events.
+#[derive(Debug, Default)]
+struct Times(Vec<Option<i64>>);
+
+impl Report for Times {
+    type Output = Vec<Option<i64>>;
+
+    const NAME: &'static str = "times";
+    const ABOUT: &'static str = "times of events";
+    const RECORD: &'static [Recording] = &[];
+
+    fn event(&mut self, _: &Event<'_>, moment: &Moment, _: &mut Model) -> bool {
+        self.0.push(moment.nanos());
+        true
+    }
+
+    fn finish(self, _: &Resolved<'_>) -> Vec<Option<i64>> {
+        self.0
+    }
+}
+
+#[test]
+fn a_moment_has_a_time_only_if_the_stream_has_a_clock() {
+    let times_at = |tick_frequency| {
+        let mut session = Session::new(Version::V4);
+        session.trace.tick_frequency = tick_frequency;
+        session.types = vec![EventType::new("Demo", 7, "Hi")];
+        session.threads = vec![SessionThread::new(11)];
+        session.steps = vec![Step::event(0, 0, 5, []), Step::event(0, 0, 5, [])];
+        let bytes = session.record().stream.into_bytes();
+        let mut pass = ReportPass::new(Times::default());
+        let _outcome = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+        pass.finish().output
+    };
+    assert_eq!(times_at(1_000_000_000), [Some(5), Some(10)]);
+    assert_eq!(times_at(0), [None, None]);
 }
 
 /// Counts the samples that it receives in a variable of its maker.

@@ -280,6 +280,15 @@ fn a_limit_that_took_the_processors_is_the_first_finding() {
 }
 
 #[test]
+fn a_group_without_a_limit_has_no_period() {
+    let mut clock = Readings::new(&sampled(|_| (COMPUTE, true)));
+    let bytes = clock.killed(1, 3).limit(2, 7, 0).bytes();
+    let times = ThreadTimes::read(&mut Reader::from_slice(&bytes)).unwrap();
+    let limits: Vec<_> = times.groups.iter().map(|it| (it.quota_ns, it.period_ns)).collect();
+    assert_eq!(limits, [(None, None), (Some(50_000_000), Some(100_000_000))]);
+}
+
+#[test]
 fn processes_that_were_killed_for_their_memory_are_a_finding() {
     let session = sampled(|_| (COMPUTE, true));
     let found_with = |killed| {

@@ -109,7 +109,7 @@ impl Wide {
         let (process, thread) = ids(model, moment.thread);
         let text = &mut self.text;
         let mut row = layout.sheet.row();
-        prefix.begin_row(&mut row, moment.nanos);
+        prefix.begin_row(&mut row, moment.nanos().unwrap_or(0));
         row.count(process);
         row.count(thread);
         row.small(i32::try_from(event.version()).unwrap_or(i32::MAX));

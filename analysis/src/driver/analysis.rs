@@ -299,19 +299,19 @@ impl<'c> Analysis<'c> {
         }
         let (source, is_of_process) = (usage.source, usage.is_of_process);
         let edge_type = usage.edge_type.clone();
-        // Without a usable clock, all events have the time 0.
-        let nanos = match &self.clock {
+        let known_nanos = match &self.clock {
             Some(clock) => clock.nanos_since_start(event.timestamp_ticks()),
             None => self.begin(event.session()).nanos_since_start(event.timestamp_ticks()),
         };
-        let nanos = nanos.unwrap_or(0);
+        // Without a usable clock, all events have the time 0.
+        let nanos = known_nanos.unwrap_or(0);
         let is_selected = self.outputs.admits_moment(thread, nanos, is_of_process, &self.model);
         let path_form = match &edge_type {
             Some(_) => self.model.path_form(thread),
             // Only starts and stops of activities have paths.
             None => PathForm::default(),
         };
-        let moment = Moment::new(thread, nanos, is_selected, path_form, edge_type);
+        let moment = Moment::new(thread, known_nanos, is_selected, path_form, edge_type);
         let passed_on = self.pass_on(event, source, &moment);
         if is_selected {
             self.selected.add(nanos);

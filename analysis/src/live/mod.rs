@@ -127,8 +127,8 @@ impl<R: LiveReport> Live<R> {
             }
         };
         let clock = *self.clock.get_or_insert_with(|| event.session().clock());
-        let nanos = clock.nanos_since_start(event.timestamp_ticks()).unwrap_or(0);
-        self.latest_ns = self.latest_ns.max(nanos);
+        let nanos = clock.nanos_since_start(event.timestamp_ticks());
+        self.latest_ns = self.latest_ns.max(nanos.unwrap_or(0));
         self.latest_at = now();
         let edge_type = self.edge_types.look_up(event);
         let moment = Moment::new(thread, nanos, true, self.model.path_form(thread), edge_type);

@@ -15,8 +15,10 @@ use std::sync::Arc;
 pub struct Moment {
     /// Thread that the event is about.
     pub thread: ThreadHandle,
-    /// Time in nanoseconds since the session's start; 0 if the stream has no usable clock.
-    pub nanos: i64,
+    /// Time in nanoseconds since the session's start; 0 without a usable clock.
+    pub(crate) nanos: i64,
+    /// Whether the stream has a usable clock.
+    is_timed: bool,
     /// Whether the filter accepts the thread, its process and the time.
     pub is_selected: bool,
     /// How the event's process writes the paths in activity ids.
@@ -38,18 +40,27 @@ impl Moment {
     #[inline]
     pub(crate) fn new(
         thread: ThreadHandle,
-        nanos: i64,
+        nanos: Option<i64>,
         is_selected: bool,
         path_form: PathForm,
         edge_type: Option<Arc<EdgeType>>,
     ) -> Moment {
         let edge = edge_type.map(|edge_type| MomentEdge { edge_type, read: OnceCell::new() });
-        Moment { thread, nanos, is_selected, path_form, edge }
+        let (is_timed, nanos) = (nanos.is_some(), nanos.unwrap_or(0));
+        Moment { thread, nanos, is_timed, is_selected, path_form, edge }
+    }
+
+    /// Returns the time in nanoseconds since the session's start; `None` if the stream has no usable
+    /// clock.
+    #[inline]
+    pub fn nanos(&self) -> Option<i64> {
+        self.is_timed.then_some(self.nanos)
     }
 
     /// Returns the moment at another time.
     pub(crate) fn at_nanos(&self, nanos: i64) -> Moment {
         let edge_type = self.edge_type().cloned();
+        let nanos = self.nanos().and(Some(nanos));
         Moment::new(self.thread, nanos, self.is_selected, self.path_form, edge_type)
     }
 

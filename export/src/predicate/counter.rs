@@ -235,10 +235,9 @@ impl Sample {
         let counter = view::Counter::from_event(event)?;
         let value = match counter.value {
             CounterValue::Mean { mean, .. } => mean,
-            CounterValue::Sum { increment } if counter.interval_seconds > 0.0 => {
-                increment / counter.interval_seconds
+            CounterValue::Sum { increment } => {
+                counter.interval_seconds.map_or(increment, |seconds| increment / seconds)
             }
-            CounterValue::Sum { increment } => increment,
             _ => return None,
         };
         Some(Sample {
@@ -248,7 +247,7 @@ impl Sample {
             is_instrument: false,
             unit: counter.display_units.to_string(),
             value: Measured::Value(value),
-            interval_seconds: counter.publication_seconds(),
+            interval_seconds: counter.publication_seconds().unwrap_or(0.0),
             nanos,
         })
     }

@@ -16,8 +16,8 @@ pub struct Counter<'r> {
     pub display_units: Utf16<'r>,
     /// Value in the interval.
     pub value: CounterValue,
-    /// Length in seconds of the interval that the value covers.
-    pub interval_seconds: f64,
+    /// Length in seconds of the interval that the value covers; `None` if the event does not say it.
+    pub interval_seconds: Option<f64>,
     /// Requested interval in milliseconds, such as `Interval=1000`. It distinguishes the values of
     /// concurrent sessions, which receive each other's values.
     pub series: Utf16<'r>,
@@ -51,11 +51,12 @@ pub enum CounterValue {
 
 impl<'r> Counter<'r> {
     /// Returns the interval in seconds at which the session publishes its counters: the requested
-    /// interval ([`series`](Self::series)), or else the interval that this value covers.
-    pub fn publication_seconds(&self) -> f64 {
+    /// interval ([`series`](Self::series)), or else the interval that this value covers. `None` if the
+    /// event has neither.
+    pub fn publication_seconds(&self) -> Option<f64> {
         let series = self.series.to_string();
         let millis = series.strip_prefix("Interval=").and_then(|text| text.parse::<f64>().ok());
-        millis.map_or(self.interval_seconds, |millis| millis / 1e3)
+        millis.map(|millis| millis / 1e3).or(self.interval_seconds)
     }
 }
 
@@ -70,7 +71,7 @@ impl<'r> View<'r> for Counter<'r> {
             display_name: Utf16::default(),
             display_units: Utf16::default(),
             value: CounterValue::Sum { increment: 0.0 },
-            interval_seconds: 0.0,
+            interval_seconds: None,
             series: Utf16::default(),
             metadata: Utf16::default(),
         };
@@ -84,7 +85,10 @@ impl<'r> View<'r> for Counter<'r> {
                 "DisplayUnits" => counter.display_units = value.as_utf16().unwrap_or_default(),
                 "Series" => counter.series = value.as_utf16().unwrap_or_default(),
                 "Metadata" => counter.metadata = value.as_utf16().unwrap_or_default(),
-                "IntervalSec" => counter.interval_seconds = value.as_f64().unwrap_or(0.0),
+                // An interval of 0 tells nothing.
+                "IntervalSec" => {
+                    counter.interval_seconds = value.as_f64().filter(|seconds| *seconds > 0.0);
+                }
                 other => numbers.keep(other, &value),
             }
         }

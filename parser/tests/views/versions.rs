@@ -462,6 +462,28 @@ fn a_counter_without_a_name_or_a_value_has_no_view() {
 }
 
 #[test]
+fn a_counter_has_the_interval_that_its_event_says_and_none_otherwise() {
+    let interval = |length: Option<f64>, series: &str| {
+        let mut fields = vec![Field::new("Name", FieldType::Text)];
+        fields.push(Field::new("Increment", FieldType::Double));
+        fields.push(Field::new("Series", FieldType::Text));
+        fields.extend(length.map(|_| Field::new("IntervalSec", FieldType::Double)));
+        let mut values = vec![text("n"), Value::F64(1.0), text(series)];
+        values.extend(length.map(Value::F64));
+        let outer = FieldType::Object(vec![Field::new("Payload", FieldType::Object(fields))]);
+        let values = vec![Value::Object(vec![Value::Object(values)])];
+        Case::named("Any", "EventCounters", &[("", outer)], values).show(|event| {
+            let counter = Counter::from_event(event).unwrap();
+            (counter.interval_seconds, counter.publication_seconds())
+        })
+    };
+    assert_eq!(interval(Some(2.5), "Interval=5000"), (Some(2.5), Some(5.0)));
+    assert_eq!(interval(Some(2.5), ""), (Some(2.5), Some(2.5)));
+    assert_eq!(interval(Some(0.0), "Interval=5000"), (None, Some(5.0)));
+    assert_eq!([interval(Some(0.0), ""), interval(None, "")], [(None, None); 2]);
+}
+
+#[test]
 fn events_of_other_providers_have_no_view_whatever_their_id() {
     for id in [0, 1, 2, 10, 80, 81, 91, 143, 152, 187, 303] {
         Case::native(id, 2, vec![Value::U64(0); 20]).with_provider("Somebody-Else").show(|event| {

@@ -61,7 +61,7 @@ impl EventRows {
         let (process, thread) = ids(model, moment.thread);
         let Some(names) = self.names.get(index.number) else { return };
         let mut row = self.sheet.row();
-        prefix.begin_row(&mut row, moment.nanos);
+        prefix.begin_row(&mut row, moment.nanos().unwrap_or(0));
         row.count(process);
         row.count(thread);
         row.named(index.number, &names.provider);

@@ -24,7 +24,7 @@ pub(crate) fn add_exception(
     let message = thrown.as_ref().map(|thrown| thrown.message.to_string());
     let (process, thread) = ids(model, moment.thread);
     let mut row = sheet.row();
-    prefix.begin_row(&mut row, moment.nanos);
+    prefix.begin_row(&mut row, moment.nanos().unwrap_or(0));
     row.count(process);
     row.count(thread);
     // The report of exceptions has this text for an unknown type, too.

@@ -92,7 +92,7 @@ impl SharedTables {
         if shared.contentions.is_some()
             && let Some(start) = ContentionStart::from_event(event)
         {
-            shared.locks.insert((moment.thread, moment.nanos), start);
+            shared.locks.insert((moment.thread, moment.nanos().unwrap_or(0)), start);
             let of_thread = (moment.thread, i64::MIN)..=(moment.thread, i64::MAX);
             let oldest =
                 shared.locks.range(of_thread).rev().nth(MAX_OPEN_WAITS).map(|(key, _)| *key);

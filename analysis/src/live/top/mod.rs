@@ -297,7 +297,7 @@ impl LiveTop {
 
     fn counter(&mut self, event: &Event<'_>, nanos: i64) {
         let thread = ThreadHandle(0);
-        let moment = Moment::new(thread, nanos, true, PathForm::Complete, None);
+        let moment = Moment::new(thread, Some(nanos), true, PathForm::Complete, None);
         let latest = &mut self.latest_counters;
         self.counters.read(event, &moment, |Published { key, point, .. }| {
             let name = COUNTERS

@@ -97,10 +97,10 @@ fn memory_kills(groups: &[GroupLimits]) -> Option<MemoryKills> {
 fn smallest_limit(groups: &[GroupLimits]) -> Option<LimitPeriods> {
     let mut smallest: Option<LimitPeriods> = None;
     for (first, last) in levels(groups) {
-        let Some(quota_ns) = last.quota_ns else { continue };
+        let Some((quota_ns, period_ns)) = last.quota_ns.zip(last.period_ns) else { continue };
         let limit = LimitPeriods {
             quota_ns,
-            period_ns: last.period_ns,
+            period_ns,
             periods: last.periods.saturating_sub(first.periods),
             throttled: last.throttled.saturating_sub(first.throttled),
         };
@@ -141,7 +141,7 @@ mod tests {
         let row = |level, quota_ns: u64, periods, throttled| GroupLimits {
             level,
             quota_ns: (quota_ns > 0).then_some(quota_ns),
-            period_ns: 100,
+            period_ns: Some(100),
             periods,
             throttled,
             ..GroupLimits::default()

@@ -68,8 +68,8 @@ pub struct GroupLimits {
     pub path: String,
     /// Processor time that the group may take in a period, in nanoseconds; `None` without a limit.
     pub quota_ns: Option<u64>,
-    /// Length of a period, in nanoseconds.
-    pub period_ns: u64,
+    /// Length of a period, in nanoseconds; `None` without a limit.
+    pub period_ns: Option<u64>,
     /// Number of periods in which the group had something to run.
     pub periods: u64,
     /// Number of periods in which the group was throttled.
@@ -86,10 +86,10 @@ pub struct GroupLimits {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordingEnd {
-    /// 0 if the process still ran or this is not known, 1 if it exited, 2 if a signal killed it.
-    pub ended: u32,
-    /// Exit code, or the number of the signal.
-    pub status: i32,
+    /// Exit code of the process; `None` if it still ran, a signal killed it, or this is not known.
+    pub exit_code: Option<i32>,
+    /// Number of the signal that killed the process; `None` if none did, or this is not known.
+    pub signal: Option<i32>,
     /// Names of the EventSources that were asked for.
     pub asked: Vec<String>,
     /// Names of those that sent nothing.
@@ -179,7 +179,7 @@ impl GroupLimits {
             version: small(event, "Version"),
             path: text(event, "Path"),
             quota_ns: limit(event, "QuotaNS"),
-            period_ns: number(event, "PeriodNS"),
+            period_ns: limit(event, "PeriodNS"),
             periods: number(event, "Periods"),
             throttled: number(event, "Throttled"),
             throttled_ns: number(event, "ThrottledNS"),
@@ -191,10 +191,11 @@ impl GroupLimits {
 
 impl RecordingEnd {
     pub(super) fn from_event(event: &Event<'_>) -> RecordingEnd {
-        let status = event.field("Status").and_then(|value| value.as_i64());
+        let status = event.field("Status").and_then(|value| i32::try_from(value.as_i64()?).ok());
+        let ended = small(event, "Ended");
         RecordingEnd {
-            ended: small(event, "Ended"),
-            status: status.and_then(|status| i32::try_from(status).ok()).unwrap_or(0),
+            exit_code: status.filter(|_| ended == 1),
+            signal: status.filter(|_| ended == 2),
             asked: names(event, "Asked"),
             silent: names(event, "Silent"),
             is_attached: small(event, "Attached") == 1,

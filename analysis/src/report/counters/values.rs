@@ -157,7 +157,8 @@ impl CounterValues {
                 (CounterKind::Mean, point)
             }
             CounterValue::Sum { increment } => {
-                let rate_per_second = per_second(increment, counter.interval_seconds);
+                let rate_per_second =
+                    counter.interval_seconds.and_then(|seconds| per_second(increment, seconds));
                 let point = CounterPoint { value: increment, rate_per_second, ..none };
                 (CounterKind::Increment, point)
             }
@@ -175,7 +176,7 @@ impl CounterValues {
             key,
             unit: counter.display_units.to_string(),
             display_name: counter.display_name.to_string(),
-            interval_seconds: counter.publication_seconds(),
+            interval_seconds: counter.publication_seconds().unwrap_or(0.0),
             is_observable: None,
             point,
         })
