@@ -95,8 +95,11 @@ fn requests_take_as_long_as_the_program_measured() {
     {
         let reported = reported(trace, Activities::default().top(1000));
         let report = reported.output;
-        let row =
-            report.activities.iter().find(|row| row.name == "Nettrace-Workload/Request").unwrap();
+        let row = report
+            .activities
+            .iter()
+            .find(|row| row.name.to_string() == "Nettrace-Workload/Request")
+            .unwrap();
         assert_eq!((row.started, row.stopped, row.errors), (requests, requests, 0), "{trace}");
         assert_eq!(report.stops_without_start, 0, "{trace}");
         assert_eq!(report.slowest.len() as u64, requests);

@@ -74,7 +74,7 @@ fn rows(report: &ActivitiesReport) -> Vec<(&str, u64, u64, u64)> {
     report
         .activities
         .iter()
-        .map(|row| (&*row.name, row.started, row.errors, row.durations.total_ns))
+        .map(|row| (row.name.target.as_str(), row.started, row.errors, row.durations.total_ns))
         .collect()
 }
 
@@ -158,7 +158,7 @@ fn properties_that_all_activities_have_are_no_fields() {
         diagnostic(0, "Grpc.Net.Client", "Grpc.Net.Client.GrpcOut.Stop", &[]),
     ]);
     assert_eq!(report.slowest[0].fields, "method=/a/B");
-    assert_eq!(report.slowest[0].name, "Grpc.Net.Client/Grpc.Net.Client.GrpcOut");
+    assert_eq!(report.slowest[0].name.to_string(), "Grpc.Net.Client/Grpc.Net.Client.GrpcOut");
 }
 
 #[test]
@@ -171,7 +171,8 @@ fn assert_all_commands_are_paired(name: &str) {
     let mut pass = ReportPass::new(Activities::default());
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
     let report = pass.finish().output;
-    let row = report.activities.iter().find(|row| row.name.ends_with("Database.Command.Command"));
+    let row =
+        report.activities.iter().find(|row| row.name.target.ends_with("Database.Command.Command"));
     let row = row.unwrap();
     assert_eq!((row.started, row.stopped), (127, 127), "{name}");
 }

@@ -486,8 +486,8 @@ fn http_requests_are_grouped_by_target() {
     let report = report(steps, Http::default());
     let [row] = report.activities.as_slice() else { panic!("{report:?}") };
     assert_eq!(
-        (row.name.as_str(), row.started, row.errors),
-        ("out https://shop:8443/items/#", 2, 1)
+        (row.name.target.as_str(), row.started, row.errors),
+        ("https://shop:8443/items/#", 2, 1)
     );
     assert_eq!(
         row.statuses.iter().map(|row| (row.status, row.count)).collect::<Vec<_>>(),

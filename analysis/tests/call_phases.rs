@@ -63,7 +63,7 @@ fn requests_on_one_connection_of_http2_wait_for_a_stream_in_the_queue() {
     let report = requests("http2-streams");
     let [cold, warm] = ["/cold/#", "/warm/#"].map(|end| {
         let mut rows = report.activities.iter();
-        rows.find(|row| row.name.ends_with(end)).unwrap()
+        rows.find(|row| row.name.target.ends_with(end)).unwrap()
     });
     assert_eq!((cold.started, cold.connections, cold.needless_connections), (8, 1, 0));
     assert_eq!((warm.started, warm.connections, warm.needless_connections), (8, 0, 0));

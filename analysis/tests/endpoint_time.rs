@@ -31,7 +31,7 @@ fn time(name: &str, spans: &EndpointSpans, endpoint: &str) -> EndpointTimeReport
     let http = Http::default().slowest_of(endpoint).top(15);
     let http = read(name, http, AnalysisOptions::default());
     let mut rows = http.activities.into_iter();
-    let row = rows.find(|row| row.name == format!("in {endpoint}")).unwrap();
+    let row = rows.find(|row| row.name.to_string() == format!("in {endpoint}")).unwrap();
     let mut options = AnalysisOptions::default();
     let found = During::new(ActivityChoice::Endpoint(endpoint.to_owned()));
     let found = read(name, found, AnalysisOptions::default());
@@ -252,7 +252,7 @@ mod with_shared {
         assert!(call.total_percent > 99.0 && call.total_ns > 40 * 200_000_000, "{call:?}");
         assert_eq!((sync.endpoint.as_str(), sync.requests.durations.count), ("GET /sync", 40));
         // Each of the slowest has a key, because the ids of a connection's requests repeat.
-        let slowest = sync.slowest.iter().filter(|row| row.name == "in GET /sync");
+        let slowest = sync.slowest.iter().filter(|row| row.name.to_string() == "in GET /sync");
         let keys: BTreeSet<&str> =
             slowest.filter_map(|row| row.key.as_deref().or(row.id.as_deref())).collect();
         assert_eq!((keys.len(), sync.slowest.len()), (15, 15));

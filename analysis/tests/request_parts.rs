@@ -417,7 +417,10 @@ mod with_shared {
         check_line(line);
         // The first request of /chain compiles its client, method by method, on one thread and then
         // on two.
-        assert_eq!((line.name.as_str(), line.duration_ns / 1_000), ("in GET /chain", 43_547));
+        assert_eq!(
+            (line.name.to_string().as_str(), line.duration_ns / 1_000),
+            ("in GET /chain", 43_547)
+        );
         let share = |nanos: u64, of: u64| nanos * 100 / of;
         assert!(share(line.parts.running_ns, line.duration_ns) > 75, "{line:?}");
         assert!(line.parts.unknown_ns == 0 && line.parts.gc_ns == 0, "{:?}", line.parts);
@@ -429,8 +432,9 @@ mod with_shared {
         );
 
         // Each request of /work computes, allocates, and then delays for some milliseconds.
-        let row =
-            |name: &str| report.activities.iter().find(|row| row.name == name).expect("a row");
+        let row = |name: &str| {
+            report.activities.iter().find(|row| row.name.to_string() == name).expect("a row")
+        };
         let work = row("in GET /work");
         let of = |nanos| share(nanos, work.durations.total_ns);
         assert!((40..65).contains(&of(work.parts.await_ns)), "{:?}", work.parts);

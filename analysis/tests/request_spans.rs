@@ -179,7 +179,7 @@ fn stopped(bytes: &[u8], names: &[&str]) -> Vec<SlowActivity> {
     let mut pass = ReportPass::new(Activities::default().top(10_000));
     assert!(pass.read(&mut Reader::from_slice(bytes).time_ordered()).unwrap().is_complete);
     let slowest = pass.finish().output.slowest;
-    slowest.into_iter().filter(|row| names.contains(&row.name.as_str())).collect()
+    slowest.into_iter().filter(|row| names.contains(&row.name.target.as_str())).collect()
 }
 
 /// Asserts that each format shows `all` spans of a task: those that stopped by their own stops with

@@ -2,7 +2,7 @@
 
 use crate::common::path;
 use nettrace_analysis::report::{
-    Activities, ActivitiesReport, ActivityRow, Http, Report, ReportPass,
+    Activities, ActivitiesReport, ActivityRow, Http, HttpDirection, Report, ReportPass,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -108,8 +108,8 @@ fn report_of<R: Report>(bytes: &[u8], report: R) -> R::Output {
     pass.finish().output
 }
 
-fn names(rows: &[ActivityRow]) -> Vec<(&str, u64)> {
-    rows.iter().map(|row| (row.name.as_str(), row.started)).collect()
+fn names(rows: &[ActivityRow]) -> Vec<(String, u64)> {
+    rows.iter().map(|row| (row.name.to_string(), row.started)).collect()
 }
 
 const ONE: [u8; 4] = [0x11, 0, 0, 0];
@@ -131,7 +131,10 @@ fn a_request_reported_by_two_layers_is_one_with_the_times_of_both() {
     );
     assert_eq!((report.started, report.stopped, report.layers, report.outermost), (1, 1, 1, 1));
     let [row] = report.activities.as_slice() else { panic!("{report:?}") };
-    assert_eq!((row.name.as_str(), row.direction.as_deref()), ("in GET /items/#", Some("in")));
+    assert_eq!(
+        (row.name.target.as_str(), row.name.direction),
+        ("GET /items/#", Some(HttpDirection::In))
+    );
     assert_eq!((row.started, row.durations.count, row.durations.total_ns), (1, 1, 400));
     let layers: Vec<_> =
         row.layers.iter().map(|layer| (layer.name.as_str(), layer.durations.total_ns)).collect();
@@ -166,7 +169,7 @@ fn a_layer_that_outlives_the_request_is_still_no_request() {
         Http::default(),
     );
     assert_eq!((report.started, report.stopped, report.layers), (2, 1, 2));
-    assert_eq!(names(&report.activities), [("in GET /a", 2)]);
+    assert_eq!(names(&report.activities), [("in GET /a".to_owned(), 2)]);
 }
 
 #[test]
@@ -200,9 +203,15 @@ fn a_server_that_asks_itself_has_two_requests_in_and_one_out() {
         Http::default(),
     );
     assert_eq!((report.started, report.layers), (3, 0));
-    assert_eq!(names(&report.activities), [("in GET /a", 2), ("out me/a", 1)]);
+    assert_eq!(
+        names(&report.activities),
+        [("in GET /a".to_owned(), 2), ("out me/a".to_owned(), 1)]
+    );
     let [came, went] = report.activities.as_slice() else { panic!("{report:?}") };
-    assert_eq!((came.direction.as_deref(), went.direction.as_deref()), (Some("in"), Some("out")));
+    assert_eq!(
+        (came.name.direction, went.name.direction),
+        (Some(HttpDirection::In), Some(HttpDirection::Out))
+    );
     // One request ran inside of the other, so its 100 ns are part of the 500.
     assert_eq!((came.durations.total_ns, came.outermost_ns, came.nested), (600, 500, 1));
 }
@@ -221,7 +230,7 @@ mod with_shared {
             (12_741, 12_741, 150, 11_833)
         );
         let row = |name: &str| {
-            let row = report.activities.iter().find(|row| row.name == name);
+            let row = report.activities.iter().find(|row| row.name.to_string() == name);
             row.unwrap_or_else(|| panic!("no {name}: {:?}", names(&report.activities)))
         };
         // A plain loop over the events counted these requests, medians, longest in nanoseconds, and
@@ -234,7 +243,7 @@ mod with_shared {
         ] {
             let row = row(name);
             assert_eq!((row.started, row.stopped, row.errors), (count, count, errors), "{name}");
-            assert_eq!(row.direction.as_deref(), Some("in"));
+            assert_eq!(row.name.direction, Some(HttpDirection::In));
             // The expected values have microseconds, and percentiles are exact to 0.4 %.
             assert!(
                 row.durations.max_ns.abs_diff(longest) <= 1_000,
@@ -258,8 +267,8 @@ mod with_shared {
         }
         let went = row("out http://127.0.0.1:5079/");
         assert_eq!(
-            (went.started, went.direction.as_deref(), went.layers.len()),
-            (900, Some("out"), 0)
+            (went.started, went.name.direction, went.layers.len()),
+            (900, Some(HttpDirection::Out), 0)
         );
         assert_eq!(report.activities.len(), 5);
         // The report on activities counts each layer. No activity inside of another counts as

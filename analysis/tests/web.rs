@@ -4,8 +4,8 @@ use nettrace_analysis::findings::Summary;
 use nettrace_analysis::heap::{HeapDiff, HeapPaths, HeapReader, HeapReport, Retained};
 use nettrace_analysis::report::{
     Activities, ActivitiesReport, ActivityRow, Alloc, Contention, Counters, Exceptions, Gc, GcKind,
-    Http, LogLevel, LogRow, Logs, ObjectKind, Report, ReportPass, RequestStep, Sql, SqlReport,
-    StepKind, TopNOptions, TreeOptions,
+    Http, HttpDirection, LogLevel, LogRow, Logs, ObjectKind, Report, ReportPass, RequestStep, Sql,
+    SqlReport, StepKind, TopNOptions, TreeOptions,
 };
 use nettrace_parser::Reader;
 use nettrace_testdata::corpus;
@@ -83,7 +83,7 @@ fn counted(name: &str) -> BTreeMap<String, Counted> {
 }
 
 fn incoming(report: &ActivitiesReport) -> Vec<&ActivityRow> {
-    report.activities.iter().filter(|row| row.direction.as_deref() == Some("in")).collect()
+    report.activities.iter().filter(|row| row.name.direction == Some(HttpDirection::In)).collect()
 }
 
 #[test]
@@ -99,7 +99,8 @@ fn assert_requests_are_counted_once(name: &str, all: u64, has_statuses: bool) {
     assert_eq!((started, stopped), (all, all), "{name}");
     assert_eq!(report.stops_without_start, 0, "{name}");
     for (path, truth) in counted(name) {
-        let Some(row) = rows.iter().find(|row| row.name == format!("in GET {path}")) else {
+        let Some(row) = rows.iter().find(|row| row.name.to_string() == format!("in GET {path}"))
+        else {
             panic!("{name}: no {path}");
         };
         // The recorder sends one more request to /stat.
@@ -126,7 +127,7 @@ fn assert_requests_are_counted_once(name: &str, all: u64, has_statuses: bool) {
 fn a_span_that_a_listener_reports_too_is_one_activity() {
     let report = reported("dt-diag", Activities::default());
     let row = |end: &str| {
-        let row = report.activities.iter().find(|row| row.name.ends_with(end)).unwrap();
+        let row = report.activities.iter().find(|row| row.name.target.ends_with(end)).unwrap();
         (row.started, row.stopped)
     };
     assert_eq!(row("HttpRequestIn"), (118, 118));
@@ -218,7 +219,7 @@ fn assert_the_slow_call_and_what_failed_are_found(name: &str) {
 /// Returns the steps and the duration of the slowest request of a path.
 fn slowest(name: &str, path: &str) -> (Vec<RequestStep>, u64) {
     let report = reported(name, Http::from(Activities::default().top(500)));
-    let row = report.slowest.into_iter().find(|row| row.name == path).unwrap();
+    let row = report.slowest.into_iter().find(|row| row.name.to_string() == path).unwrap();
     let id = row.id.unwrap();
     let inside = reported(name, Http::from(Activities::default().events_of(&id)));
     (inside.steps, row.duration_ns)
@@ -252,7 +253,9 @@ fn what_happened_inside_a_request_is_on_one_scale_with_it() {
 fn rows_of_requests_say_what_they_called_and_ran() {
     let report = reported("dt-diag", Http::default());
     let rows = incoming(&report);
-    let row = |path: &str| rows.iter().find(|row| row.name == format!("in GET {path}")).unwrap();
+    let row = |path: &str| {
+        rows.iter().find(|row| row.name.to_string() == format!("in GET {path}")).unwrap()
+    };
     let checkout = &row("/checkout").calls;
     assert_eq!((checkout.len(), checkout[0].count), (1, 5));
     assert!(checkout[0].total_ns > row("/checkout").durations.total_ns * 9 / 10);
@@ -264,18 +267,22 @@ fn rows_of_requests_say_what_they_called_and_ran() {
 /// Asserts that each call to a server of the process names the request that served it.
 fn assert_calls_name_their_servers(name: &str, served_calls: usize) {
     let report = reported(name, Http::default().top(1000));
-    let calls = report.slowest.iter().filter(|row| row.name.starts_with("out "));
+    let calls = report.slowest.iter().filter(|row| row.name.direction == Some(HttpDirection::Out));
     let (served, others): (Vec<_>, Vec<_>) = calls.partition(|row| !row.served_by.is_empty());
     assert_eq!((served.len(), others.len()), (served_calls, 3), "{name}");
-    assert!(others.iter().all(|row| row.name.ends_with("http://127.0.0.1:9/nothing")));
+    assert!(others.iter().all(|row| row.name.target.ends_with("http://127.0.0.1:9/nothing")));
     let mut keys = BTreeSet::new();
     for call in served {
         let [server] = call.served_by.as_slice() else { panic!("{call:?}") };
         let path = |name: &str| name.rsplit_once(":52").map(|(_, rest)| rest[2..].to_owned());
-        assert_eq!(path(&call.name).as_deref(), server.name.split(' ').nth(2), "{call:?}");
+        assert_eq!(
+            path(&call.name.to_string()).as_deref(),
+            server.name.target.split(' ').nth(1),
+            "{call:?}"
+        );
         let took = server.duration_ns.unwrap();
         // A call of a stream is over when its headers have come.
-        let is_shorter = took < call.duration_ns || call.name.ends_with("/Stream");
+        let is_shorter = took < call.duration_ns || call.name.target.ends_with("/Stream");
         assert!(call.start_ns < server.start_ns && is_shorter, "{call:?}");
         let rows = report.slowest.iter();
         let mut rows = rows.filter(|row| row.id == server.id && row.key == server.key);
@@ -303,7 +310,7 @@ mod with_shared {
     #[ignore = "needs NETTRACE_SHARED"]
     fn stops_without_an_id_end_their_activities_as_they_end_their_requests() {
         let report = reported("net11-full", Activities::default());
-        for row in report.activities.iter().filter(|row| row.name.ends_with("/Request")) {
+        for row in report.activities.iter().filter(|row| row.name.target.ends_with("/Request")) {
             assert_eq!(row.started, row.stopped, "{row:?}");
         }
         assert_eq!((report.started, report.stopped, report.stops_without_start), (1067, 1067, 0));
@@ -331,7 +338,7 @@ mod with_shared {
             let out: Vec<&ActivityRow> = report
                 .activities
                 .iter()
-                .filter(|row| row.direction.as_deref() == Some("out"))
+                .filter(|row| row.name.direction == Some(HttpDirection::Out))
                 .collect();
             let counts = |row: &&ActivityRow| {
                 let statuses =
@@ -431,7 +438,7 @@ mod with_shared {
         let report = reported("dt-noinline", Http::default());
         for (path, least) in [("GET /checkout", 97), ("GET /downstream", 97), ("GET /span/#", 90)] {
             let rows = incoming(&report);
-            let row = rows.iter().find(|row| row.name == format!("in {path}")).unwrap();
+            let row = rows.iter().find(|row| row.name.to_string() == format!("in {path}")).unwrap();
             let parts = row.parts;
             let share = parts.await_ns * 100 / parts.total_ns();
             assert!(share >= least && parts.waiting_ns == 0, "{path}: {parts:?}");
@@ -592,7 +599,8 @@ mod with_shared {
     #[ignore = "needs NETTRACE_SHARED"]
     fn operations_of_the_programs_own_source_are_activities() {
         let report = reported("dt-net", Activities::default());
-        let row = report.activities.iter().find(|row| row.name == "Shop-Events/Checkout").unwrap();
+        let row =
+            report.activities.iter().find(|row| row.name.target == "Shop-Events/Checkout").unwrap();
         assert_eq!((row.started, row.stopped), (20, 20));
         let median_ms = row.durations.p50_ns as f64 / 1e6;
         assert!((5.0..5.5).contains(&median_ms), "{median_ms}");

@@ -211,8 +211,8 @@ fn two() -> Vec<Step> {
     one.into_iter().zip(other).flat_map(|(one, other)| [one, other]).collect()
 }
 
-fn rows(report: &ActivitiesReport) -> Vec<(&str, u64, u64)> {
-    report.activities.iter().map(|row| (row.name.as_str(), row.started, row.stopped)).collect()
+fn rows(report: &ActivitiesReport) -> Vec<(String, u64, u64)> {
+    report.activities.iter().map(|row| (row.name.to_string(), row.started, row.stopped)).collect()
 }
 
 #[test]
@@ -221,10 +221,11 @@ fn a_request_that_hosting_and_a_span_report_is_one_and_so_is_a_call() {
     assert_eq!(
         rows(&report),
         [("in GET /a", 1, 1), ("in GET /b", 1, 1), ("out stock/items/#", 2, 2)]
+            .map(|(name, started, stopped)| (name.to_owned(), started, stopped))
     );
     for row in &report.activities[..2] {
-        let calls: Vec<_> = row.calls.iter().map(|it| (it.name.as_str(), it.count)).collect();
-        assert_eq!((calls, row.sql_commands), (vec![("out stock/items/#", 1)], 1));
+        let calls: Vec<_> = row.calls.iter().map(|it| (it.name.to_string(), it.count)).collect();
+        assert_eq!((calls, row.sql_commands), (vec![("out stock/items/#".to_owned(), 1)], 1));
     }
 }
 

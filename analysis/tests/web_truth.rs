@@ -251,13 +251,14 @@ mod with_shared {
         let report = reported("dt-net", Http::default());
         for (path, least) in [("/checkout", 97), ("/downstream", 97), ("/span/#", 80)] {
             let mut rows = report.activities.iter();
-            let parts = rows.find(|row| row.name == format!("in GET {path}")).unwrap().parts;
+            let parts =
+                rows.find(|row| row.name.to_string() == format!("in GET {path}")).unwrap().parts;
             assert!(parts.await_ns * 100 >= parts.total_ns() * least, "{path}: {parts:?}");
         }
         // A thread that sleeps in its handler returns to no waiting method, so nothing shows its
         // wait.
         let mut rows = report.activities.iter();
-        let metric = rows.find(|row| row.name == "in GET /metric/#").unwrap().parts;
+        let metric = rows.find(|row| row.name.to_string() == "in GET /metric/#").unwrap().parts;
         assert!(metric.unknown_ns * 100 >= metric.total_ns() * 90, "{metric:?}");
     }
 }

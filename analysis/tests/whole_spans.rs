@@ -75,7 +75,7 @@ fn a_stop_with_the_time_of_its_start_is_a_whole_activity() {
     let report = reported(&bytes);
     assert_eq!((report.started, report.stopped, report.stops_without_start), (2, 2, 2));
     let [row] = &report.activities[..] else { panic!("{:?}", report.activities) };
-    assert_eq!((&*row.name, row.errors), ("Shop/Charge", 1));
+    assert_eq!((&*row.name.target, row.errors), ("Shop/Charge", 1));
     assert_eq!((row.durations.total_ns, row.durations.max_ns), (20_000_000, 15_000_000));
 }
 

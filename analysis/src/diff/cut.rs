@@ -14,8 +14,8 @@ use crate::model::{
 };
 use crate::over_time::SampleRow;
 use crate::report::{
-    ActivitiesReport, BenchmarkFinder, ContentionReport, GcReport, Iteration, Spread, SqlReport,
-    ThreadPoolReport,
+    ActivitiesReport, BenchmarkFinder, ContentionReport, GcReport, HttpDirection, Iteration,
+    Spread, SqlReport, ThreadPoolReport,
 };
 use crate::sorted::SortFew;
 use std::cmp::Reverse;
@@ -388,9 +388,10 @@ impl Cut {
     /// requests; it counts in traces without HTTP events.
     pub(super) fn requests(&mut self, http: &ActivitiesReport, named: u64) {
         // Requests that the program answered if it is a server, otherwise requests that it made.
-        let is_server = http.activities.iter().any(|row| row.direction.as_deref() == Some("in"));
-        let is_counted = |direction: Option<&str>| !is_server || direction == Some("in");
-        let rows = http.activities.iter().filter(|row| is_counted(row.direction.as_deref()));
+        let is_server =
+            http.activities.iter().any(|row| row.name.direction == Some(HttpDirection::In));
+        let is_counted = |direction| !is_server || direction == Some(HttpDirection::In);
+        let rows = http.activities.iter().filter(|row| is_counted(row.name.direction));
         let started = rows.map(|row| row.started).fold(0, u64::saturating_add);
         self.trace.requests = if started > 0 { started } else { named };
         if started == 0 {
@@ -400,16 +401,17 @@ impl Cut {
         paths.sort_few_by_key(|row| Reverse(row.started));
         let (mut all, mut failed) = (0_u64, 0_u64);
         for (at, row) in paths.into_iter().enumerate() {
-            if is_counted(row.direction.as_deref()) {
+            if is_counted(row.name.direction) {
                 all = all.saturating_add(row.started);
                 failed = failed.saturating_add(row.errors);
             }
             if at >= MAX_PATHS {
                 continue;
             }
-            let name = match &row.direction {
-                Some(direction) => format!("{direction} {}", row.target()),
-                None => row.name.clone(),
+            let target = &row.name.target;
+            let name = match row.name.direction {
+                Some(direction) => format!("{} {target}", direction.name()),
+                None => target.clone(),
             };
             let key = |measure| DiffKey::measure_of(Subject::RequestPath, &name, measure);
             self.counted(key(Measure::Count), row.started);

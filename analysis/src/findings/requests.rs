@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use crate::document::percent;
 use crate::fact::{ActivityFailures, Base, Fact, Number, Unit};
-use crate::report::{ActivitiesReport, ActivityRow, HttpPhase};
+use crate::report::{ActivitiesReport, ActivityRow, HttpDirection, HttpPhase};
 
 /// Minimum time of an outgoing call, in percent of the request's time, that makes the request slow.
 const MIN_CALL_PERCENT: f64 = 50.0;
@@ -44,12 +44,12 @@ pub(super) fn activities(report: &ActivitiesReport, trace_ns: u64) -> Option<Fin
         let weight = 16.0 + percent(report.errors, report.started);
         return Some(Finding::new(Fact::FailedActivities { failed, activities: all }, weight));
     }
-    let slowest = report.slowest.iter().find(|row| is_operation(&row.name))?;
+    let slowest = report.slowest.iter().find(|row| is_operation(&row.name.target))?;
     let share = percent(slowest.duration_ns, trace_ns);
     let fact = Fact::SlowActivity {
         slowest: Number::nanos(slowest.duration_ns).in_member("slowest[].duration_ns"),
         activities: all,
-        name: slowest.name.clone(),
+        name: slowest.name.to_string(),
     };
     (share >= MIN_ACTIVITY_PERCENT).then(|| Finding::new(fact, 12.0 + share * 0.1))
 }
@@ -68,8 +68,8 @@ pub(super) fn slow_call(report: &ActivitiesReport, trace_ns: u64) -> Option<Find
         requests: Number::count(row.stopped, Unit::Activities).in_member("activities[].stopped"),
         mean: Number::nanos(row.durations.mean_ns).in_member("activities[].durations.mean_ns"),
         share: Number::percent(share, Base::OfRequests),
-        target: row.target().to_owned(),
-        call: call.target().to_owned(),
+        target: row.name.target.clone(),
+        call: call.name.target.clone(),
     };
     let weight = 25.0 + 0.75 * percent(row.durations.total_ns, trace_ns).min(100.0);
     Some(Finding::new(fact, weight))
@@ -93,7 +93,7 @@ pub(super) fn call_phase(report: &ActivitiesReport, trace_ns: u64) -> Option<Fin
         requests: Number::count(requests, Unit::Activities)
             .in_member("activities[].phases.requests"),
         phase,
-        target: row.target().to_owned(),
+        target: row.name.target.clone(),
     };
     Some(Finding::new(fact, 20.0 + 0.5 * percent(nanos, trace_ns).min(100.0)))
 }
@@ -111,7 +111,7 @@ pub(super) fn needless_connections(report: &ActivitiesReport) -> Option<Finding>
         connections: Number::count(row.needless_connections, Unit::Activities)
             .in_member("activities[].needless_connections"),
         requests: Number::count(row.started, Unit::Activities).in_member("activities[].started"),
-        target: row.target().to_owned(),
+        target: row.name.target.clone(),
     };
     Some(Finding::new(fact, NEEDLESS_WEIGHT))
 }
@@ -142,7 +142,7 @@ fn requests(report: &ActivitiesReport) -> Option<Finding> {
     // A target that is both slowest and heaviest is named once.
     let heaviest = heaviest.filter(|row| slowest.is_none_or(|it| it.name != row.name));
     let slowest = slowest.filter(|row| row.durations.p50_ns > 0);
-    let target = |row: Option<&ActivityRow>| row.map(|row| row.target().to_owned());
+    let target = |row: Option<&ActivityRow>| row.map(|row| row.name.target.clone());
     let slowest_median = slowest
         .map(|row| Number::nanos(row.durations.p50_ns).in_member("activities[].durations.p50_ns"));
     let heaviest_total = heaviest.map(|row| {
@@ -167,7 +167,7 @@ fn requests(report: &ActivitiesReport) -> Option<Finding> {
         failures: wrong
             .into_iter()
             .take(MAX_TARGETS)
-            .map(|row| ActivityFailures { target: row.target().to_owned(), failed: row.errors })
+            .map(|row| ActivityFailures { target: row.name.target.clone(), failed: row.errors })
             .collect(),
     };
     Some(Finding::new(fact, 16.0 + percent(failed, all)))
@@ -179,11 +179,11 @@ fn is_operation(name: &str) -> bool {
 }
 
 fn incoming(report: &ActivitiesReport) -> impl Iterator<Item = &ActivityRow> {
-    report.activities.iter().filter(|row| row.direction.as_deref() == Some("in"))
+    report.activities.iter().filter(|row| row.name.direction == Some(HttpDirection::In))
 }
 
 fn outgoing(report: &ActivitiesReport) -> impl Iterator<Item = &ActivityRow> {
-    report.activities.iter().filter(|row| row.direction.as_deref() == Some("out"))
+    report.activities.iter().filter(|row| row.name.direction == Some(HttpDirection::Out))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::activities::{Activities, ActivityChoice};
 use super::contract::{Moment, Recording, Report};
+use crate::model::activity_edge::http_facts::HttpDirection;
 use crate::model::{ActivitySpans, Model, Resolved};
 use nettrace_parser::Event;
 
@@ -82,10 +83,10 @@ impl Report for During {
         let rows = report.activities.iter();
         let known: Vec<String> = match self.is_of_requests {
             true => {
-                let came = rows.filter(|row| row.direction.as_deref() == Some("in"));
-                came.map(|row| row.target().to_owned()).collect()
+                let came = rows.filter(|row| row.name.direction == Some(HttpDirection::In));
+                came.map(|row| row.name.target.clone()).collect()
             }
-            false => rows.map(|row| row.name.clone()).collect(),
+            false => rows.map(|row| row.name.to_string()).collect(),
         };
         let found = report.chosen_spans;
         ChosenActivities {

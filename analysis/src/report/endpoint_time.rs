@@ -147,7 +147,7 @@ impl Report for EndpointTime {
         waiting.truncate(self.top);
         EndpointTimeReport {
             schema: SCHEMA,
-            endpoint: self.requests.target().to_owned(),
+            endpoint: self.requests.name.target.clone(),
             requests: self.requests,
             requests_left_out: self.requests_left_out,
             running_samples: running.counted.samples,

@@ -3,6 +3,7 @@
 
 use super::contract::Moment;
 use super::logs::LoggedMessage;
+use crate::model::activity_edge::http_facts::HttpDirection;
 use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use std::borrow::Cow;
@@ -42,7 +43,8 @@ pub(super) fn name_of<'m>(event: &Event<'_>, moment: &'m Moment) -> Option<Cow<'
         return executed(event).map(Cow::Owned);
     }
     moment.activity_edge(event).filter(|edge| edge.is_start)?;
-    let facts = moment.http_facts(event).filter(|facts| facts.direction() == Some("in"))?;
+    let facts =
+        moment.http_facts(event).filter(|facts| facts.direction() == Some(HttpDirection::In))?;
     facts.name().map(Cow::Borrowed)
 }
 

@@ -1,11 +1,11 @@
 //! HTTP requests by target, with the number of SQL commands that they ran, and the steps inside one
 //! request that the user names.
 
-use super::activities::{Activities, ActivitiesReport};
+use super::activities::{Activities, ActivitiesReport, ActivityName};
 use super::contract::{Moment, Recording, Report};
 use super::sql::{Sql, SqlRequests};
 use super::steps::Steps;
-use crate::model::activity_edge::http_facts::label_of;
+use crate::model::activity_edge::http_facts::{HttpDirection, label_of};
 use crate::model::{Model, Resolved};
 use nettrace_parser::Event;
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ impl Http {
     /// Lists only the slowest of the incoming requests to one endpoint, such as `GET /cart`.
     #[must_use]
     pub fn slowest_of(mut self, endpoint: &str) -> Http {
-        let name = label_of(Some("in"), endpoint.to_owned());
+        let name = label_of(Some(HttpDirection::In), endpoint.to_owned());
         self.requests = self.requests.slowest_of(name);
         self
     }
@@ -55,10 +55,11 @@ impl Http {
 impl ActivitiesReport {
     /// Adds the SQL commands that ran for incoming requests.
     pub(crate) fn add_sql(&mut self, requests: &[SqlRequests]) {
-        let sums: BTreeMap<String, &SqlRequests> =
-            requests.iter().map(|row| (label_of(Some("in"), row.name.clone()), row)).collect();
-        for request in &mut self.activities {
-            if let Some(row) = sums.get(&request.name) {
+        let sums: BTreeMap<&str, &SqlRequests> =
+            requests.iter().map(|row| (&*row.name, row)).collect();
+        let is_incoming = |name: &ActivityName| name.direction == Some(HttpDirection::In);
+        for request in self.activities.iter_mut().filter(|row| is_incoming(&row.name)) {
+            if let Some(row) = sums.get(&*request.name.target) {
                 (request.sql_commands, request.sql_ns) = (row.commands, row.total_ns);
             }
         }

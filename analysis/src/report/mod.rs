@@ -82,10 +82,11 @@ mod types;
 mod waiting;
 mod waits;
 
+pub use crate::model::activity_edge::http_facts::HttpDirection;
 pub use activities::{
     Activities, ActivitiesReport, ActivityCalls, ActivityChoice, ActivityEvent, ActivityLayer,
-    ActivityLine, ActivityNode, ActivityRow, Doing, Parts, RequestStep, ServingRequest,
-    SlowActivity, StatusCount, StepKind, Stretch, Unpaired,
+    ActivityLine, ActivityName, ActivityNode, ActivityRow, Doing, Parts, RequestStep,
+    ServingRequest, SlowActivity, StatusCount, StepKind, Stretch, Unpaired,
 };
 pub use alloc::{
     Alloc, AllocEvent, AllocKind, AllocReport, AllocSource, AllocStack, AllocThread, AllocType,

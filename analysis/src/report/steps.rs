@@ -14,6 +14,7 @@ use super::requests::{FollowedRequests, OpenRequests};
 use super::sql::{CommandEvent, CommandPhase};
 use crate::hash::{HashMap, HashSet};
 use crate::model::activity_edge::ActivityEdge;
+use crate::model::activity_edge::http_facts::HttpDirection;
 use crate::model::activity_id::{ActivityId, WantedId};
 use crate::model::activity_path::PathForm;
 use crate::model::{Model, Resolved, ThreadHandle};
@@ -256,8 +257,11 @@ impl Steps {
         model: &Model,
     ) {
         let facts = moment.http_facts(event).cloned().unwrap_or_default();
-        let kind =
-            if facts.direction() == Some("out") { StepKind::Call } else { StepKind::Request };
+        let kind = if facts.direction() == Some(HttpDirection::Out) {
+            StepKind::Call
+        } else {
+            StepKind::Request
+        };
         let text = facts.name().map_or_else(|| edge.name.to_string(), str::to_owned);
         let Some(place) = self.push(kind, &text, "", moment, model) else { return };
         self.open_requests.insert(number, place);

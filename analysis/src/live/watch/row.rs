@@ -1,6 +1,6 @@
 //! Rows of things that happen in a running process.
 
-use crate::report::{Collection, LogRow};
+use crate::report::{Collection, HttpDirection, LogRow};
 
 /// Thing that has happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,8 +102,8 @@ pub struct EndedWait {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct HttpRequest {
-    /// Direction: `in` or `out`; `None` if the event source is not one of .NET's.
-    pub direction: Option<&'static str>,
+    /// Direction; `None` if the event source is not one of .NET's.
+    pub direction: Option<HttpDirection>,
     /// Method, such as `GET`; `None` if not reported.
     pub method: Option<String>,
     /// Scheme, host and path, or the path alone; `None` if not reported.

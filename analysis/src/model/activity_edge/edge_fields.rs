@@ -2,7 +2,7 @@
 //! type.
 
 use super::edge_keys::EdgeKeys;
-use super::http_facts::{HttpFacts, HttpField, RecentFacts, direction_of};
+use super::http_facts::{HttpDirection, HttpFacts, HttpField, RecentFacts, direction_of};
 use crate::hash::hash_of;
 use crate::model::short;
 use nettrace_parser::{Event, Value};
@@ -16,7 +16,7 @@ pub(super) struct EdgeFields {
     /// Uses of the fields up to the last one that is used.
     rows: Vec<FieldUse>,
     /// Direction and recent facts, if the activities may be HTTP requests.
-    http: Option<(Option<&'static str>, RecentFacts)>,
+    http: Option<(Option<HttpDirection>, RecentFacts)>,
 }
 
 /// Uses of a field.

@@ -38,6 +38,26 @@ fn status_of(text: &str) -> Option<i64> {
     text.parse().ok().or_else(named)
 }
 
+/// Direction of an HTTP request, seen from the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+pub enum HttpDirection {
+    /// The process serves it.
+    In,
+    /// The process sends it.
+    Out,
+}
+
+impl HttpDirection {
+    /// Returns `in` or `out`.
+    pub fn name(self) -> &'static str {
+        match self {
+            HttpDirection::In => "in",
+            HttpDirection::Out => "out",
+        }
+    }
+}
+
 /// Facts about an HTTP request, as its events report them. Copies share what does not change.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HttpFacts {
@@ -48,8 +68,8 @@ pub(crate) struct HttpFacts {
 /// What a request asks for.
 #[derive(Debug, Default)]
 struct AskedFor {
-    /// Direction: `out` or `in`; `None` if the source does not say.
-    direction: Option<&'static str>,
+    /// Direction; `None` if the source does not say.
+    direction: Option<HttpDirection>,
     method: Option<String>,
     /// Scheme, host and path, without a query.
     target: Option<String>,
@@ -68,14 +88,14 @@ struct ReadFacts {
 
 /// Returns the direction of HTTP requests whose activities have a name, or `Some(None)` if the source
 /// does not say it; `None` for activities that are no requests.
-pub(super) fn direction_of(name: &str, is_diagnostic: bool) -> Option<Option<&'static str>> {
+pub(super) fn direction_of(name: &str, is_diagnostic: bool) -> Option<Option<HttpDirection>> {
     match name {
-        "System.Net.Http/Request" => Some(Some("out")),
+        "System.Net.Http/Request" => Some(Some(HttpDirection::Out)),
         "Microsoft.AspNetCore.Hosting/Request" | "Microsoft-AspNetCore-Server-Kestrel/Request" => {
-            Some(Some("in"))
+            Some(Some(HttpDirection::In))
         }
-        name if is_diagnostic && name.ends_with("HttpRequestOut") => Some(Some("out")),
-        name if is_diagnostic && name.ends_with("HttpRequestIn") => Some(Some("in")),
+        name if is_diagnostic && name.ends_with("HttpRequestOut") => Some(Some(HttpDirection::Out)),
+        name if is_diagnostic && name.ends_with("HttpRequestIn") => Some(Some(HttpDirection::In)),
         name if !is_diagnostic && name.ends_with("/Request") => Some(None),
         _ => None,
     }
@@ -83,7 +103,7 @@ pub(super) fn direction_of(name: &str, is_diagnostic: bool) -> Option<Option<&'s
 
 impl HttpFacts {
     pub(crate) fn new(
-        direction: Option<&'static str>,
+        direction: Option<HttpDirection>,
         method: Option<String>,
         target: Option<String>,
     ) -> HttpFacts {
@@ -112,8 +132,8 @@ impl HttpFacts {
         self.asked.direction.is_some() || !is_start || self.asked.target.is_some()
     }
 
-    /// Returns the direction, `out` or `in`; `None` if the source does not say.
-    pub(crate) fn direction(&self) -> Option<&'static str> {
+    /// Returns the direction; `None` if the source does not say.
+    pub(crate) fn direction(&self) -> Option<HttpDirection> {
         self.asked.direction
     }
 
@@ -249,7 +269,7 @@ impl RecentFacts {
         &self,
         fields: u64,
         event: &Event<'_>,
-        direction: Option<&'static str>,
+        direction: Option<HttpDirection>,
     ) -> HttpFacts {
         let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = recent.get(&fields) {
@@ -348,9 +368,9 @@ fn is_name(key: Utf16<'_>, name: &str) -> bool {
 }
 
 /// Returns the label of requests with a direction and a name, such as `in GET /items/#`.
-pub(crate) fn label_of(direction: Option<&str>, name: String) -> String {
+pub(crate) fn label_of(direction: Option<HttpDirection>, name: String) -> String {
     match direction {
-        Some(direction) => format!("{direction} {name}"),
+        Some(direction) => format!("{} {name}", direction.name()),
         None => name,
     }
 }
@@ -394,13 +414,13 @@ mod tests {
             HttpFacts::new(direction, method, Some(target.to_owned())).label().unwrap()
         };
         assert_eq!(
-            label(Some("out"), Some("GET"), "https://h1:8080/items/36?x=1"),
+            label(Some(HttpDirection::Out), Some("GET"), "https://h1:8080/items/36?x=1"),
             "out GET https://h1:8080/items/#"
         );
         assert_eq!(label(None, None, "/items/37"), "/items/#");
         assert_eq!(label(None, None, "/v1/nplus1/a1b22c"), "/v1/nplus1/#");
         assert_eq!(label(None, None, "/u/00000000-1c10-0000-0000-00009ac69d59/x2"), "/u/#/x2");
-        assert_eq!(label(Some("in"), None, "http://é"), "in http://é");
+        assert_eq!(label(Some(HttpDirection::In), None, "http://é"), "in http://é");
         assert_eq!(HttpFacts::default().label(), None);
     }
 
@@ -409,17 +429,17 @@ mod tests {
         let facts = |direction, method: Option<&str>, target: Option<&str>| {
             HttpFacts::new(direction, method.map(str::to_owned), target.map(str::to_owned))
         };
-        let work = facts(Some("in"), Some("GET"), Some("/work"));
+        let work = facts(Some(HttpDirection::In), Some("GET"), Some("/work"));
         for same in [
-            facts(Some("in"), None, Some("http://h:1/work?x=1")),
-            facts(Some("in"), Some("GET"), None),
+            facts(Some(HttpDirection::In), None, Some("http://h:1/work?x=1")),
+            facts(Some(HttpDirection::In), Some("GET"), None),
         ] {
             assert!(work.is_same_request(&same) && same.is_same_request(&work), "{same:?}");
         }
         for other in [
-            facts(Some("out"), Some("GET"), Some("/work")),
-            facts(Some("in"), Some("PUT"), Some("/work")),
-            facts(Some("in"), Some("GET"), Some("/works")),
+            facts(Some(HttpDirection::Out), Some("GET"), Some("/work")),
+            facts(Some(HttpDirection::In), Some("PUT"), Some("/work")),
+            facts(Some(HttpDirection::In), Some("GET"), Some("/works")),
             facts(None, Some("GET"), Some("/work")),
         ] {
             assert!(!work.is_same_request(&other), "{other:?}");

@@ -1,6 +1,9 @@
 //! Results of the reports of activities and of HTTP requests.
 
 use super::chosen_spans::FoundSpans;
+use super::name::ActivityName;
+#[cfg(feature = "serde")]
+use super::name::name_and_direction;
 use super::parts::{Parts, Stretch};
 use super::serving::ServingRequest;
 use crate::model::EndpointSpans;
@@ -87,12 +90,9 @@ pub struct ActivitiesReport {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ActivityRow {
-    /// Name: `Provider/Task`; for DiagnosticSource `Source/Activity`; for HTTP the direction and
-    /// target.
-    pub name: String,
-    /// HTTP: direction, `in` or `out`; `None` for other activities, and if the source does not say.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub direction: Option<String>,
+    /// Name, and direction of HTTP requests, which JSON has as a member, too.
+    #[cfg_attr(feature = "serde", serde(flatten, serialize_with = "name_and_direction"))]
+    pub name: ActivityName,
     /// Number of activities that started.
     pub started: u64,
     /// Number of activities inside another one with this name, whose time includes theirs.
@@ -156,36 +156,17 @@ pub struct Unpaired {
     pub longest_at_least_ns: u64,
 }
 
-impl ActivityRow {
-    /// Returns the target of a request without the direction; the name of other activities.
-    pub fn target(&self) -> &str {
-        target(&self.name)
-    }
-}
-
-/// Returns a name without the direction in front of it.
-pub(super) fn target(name: &str) -> &str {
-    name.strip_prefix("in ").or_else(|| name.strip_prefix("out ")).unwrap_or(name)
-}
-
 /// Outgoing requests to one target, inside incoming requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ActivityCalls {
-    /// Direction and target, as in [`ActivityRow::name`].
-    pub name: String,
+    /// Name, as in [`ActivityRow::name`].
+    pub name: ActivityName,
     /// Number of calls.
     pub count: u64,
     /// Total time of the calls, in nanoseconds. Simultaneous calls are added up.
     pub total_ns: u64,
-}
-
-impl ActivityCalls {
-    /// Returns the target without the direction.
-    pub fn target(&self) -> &str {
-        target(&self.name)
-    }
 }
 
 /// Step inside a request.
@@ -288,7 +269,7 @@ pub struct ActivityNode {
 #[non_exhaustive]
 pub struct SlowActivity {
     /// Name, as in [`ActivityRow::name`].
-    pub name: String,
+    pub name: ActivityName,
     /// Id: a path (`//1/5`), a GUID, or an id of DiagnosticSource; `None` if the activity has none.
     pub id: Option<String>,
     /// Key, which no other activity has: the id, `@`, and the time of the start event in
@@ -331,7 +312,7 @@ pub struct SlowActivity {
 #[non_exhaustive]
 pub struct ActivityLine {
     /// Name, as in [`ActivityRow::name`].
-    pub name: String,
+    pub name: ActivityName,
     /// Id of the activity.
     pub id: String,
     /// Start, in nanoseconds since the session's start.

@@ -16,6 +16,7 @@ mod chosen;
 mod chosen_spans;
 mod document;
 mod fields;
+mod name;
 mod parts;
 mod request;
 mod served;
@@ -29,6 +30,7 @@ pub use document::{
     ActivitiesReport, ActivityCalls, ActivityEvent, ActivityLayer, ActivityLine, ActivityNode,
     ActivityRow, RequestStep, SlowActivity, StatusCount, StepKind, Unpaired,
 };
+pub use name::ActivityName;
 pub use parts::{Doing, Parts, Stretch};
 pub use serving::ServingRequest;
 
@@ -37,7 +39,7 @@ use super::occurrence::{Lasted, Occurrence};
 use super::requests::{Connections, LayerStops, MaybeRequest, PhaseMarks};
 use crate::hash::HashMap;
 use crate::model::activity_edge::ActivityEdge;
-use crate::model::activity_edge::http_facts::HttpFacts;
+use crate::model::activity_edge::http_facts::{HttpDirection, HttpFacts};
 use crate::model::activity_id::{ActivityId, WantedId};
 use crate::model::intervals::{
     ActivityInterval, Bounds, Hint, Interval, OpenActivities, OpenActivityKey, StoppedActivities,
@@ -305,7 +307,8 @@ impl Activities {
             self.twins.span(edge, moment.thread, self.open.next_place(name));
         }
         let request = begun.request.as_ref();
-        let incoming = request.filter(|request| request.facts.direction() == Some("in"));
+        let incoming =
+            request.filter(|request| request.facts.direction() == Some(HttpDirection::In));
         let incoming = incoming.map(|request| request.layer_of.unwrap_or(key));
         if let Some(lost) = self.open.start(edge, name, moment.edge(event), begun) {
             if let (Some(parts), Some(part)) = (&mut self.parts, lost.what.what.part) {

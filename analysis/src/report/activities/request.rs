@@ -6,7 +6,7 @@ use super::serving::Serving;
 use super::view::{ActivitySite, OutgoingCalls, Slow, Wanted};
 use super::{Activities, BegunActivity, Moment};
 use crate::model::activity_edge::ActivityEdge;
-use crate::model::activity_edge::http_facts::HttpFacts;
+use crate::model::activity_edge::http_facts::{HttpDirection, HttpFacts};
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{Hint, OpenActivities, OpenActivity, OpenActivityKey};
 use crate::model::{Model, StackHandle, TextHandle, ThreadHandle};
@@ -83,7 +83,7 @@ impl OutgoingSums {
 impl Request {
     /// Returns whether this is an incoming request, and no layer of another.
     pub(super) fn is_incoming(&self) -> bool {
-        self.layer_of.is_none() && self.facts.direction() == Some("in")
+        self.layer_of.is_none() && self.facts.direction() == Some(HttpDirection::In)
     }
 
     pub(super) fn site(
@@ -133,15 +133,17 @@ impl Activities {
                 self.requests.insert(moment.thread, self.open.next_place(name));
             }
         }
-        let has_phases =
-            self.http.is_some() && layer_of.is_none() && facts.direction() == Some("out");
+        let has_phases = self.http.is_some()
+            && layer_of.is_none()
+            && facts.direction() == Some(HttpDirection::Out);
         let outgoing = has_phases.then(|| {
             let target = facts.target().unwrap_or_default();
             let connection = self.connections.start(target, moment.nanos);
             Box::new(Outgoing { phases: PhaseClock::new(moment.nanos), connection })
         });
-        let is_inside =
-            self.served.is_some() && layer_of.is_none() && facts.direction() == Some("in");
+        let is_inside = self.served.is_some()
+            && layer_of.is_none()
+            && facts.direction() == Some(HttpDirection::In);
         Request {
             node,
             key: self.open.next_place(name),
@@ -151,7 +153,7 @@ impl Activities {
             label,
             layer_of,
             around,
-            caller: around.or(newest).filter(|_| facts.direction() == Some("out")),
+            caller: around.or(newest).filter(|_| facts.direction() == Some(HttpDirection::Out)),
             is_error: edge.is_error,
             is_cut: false,
             served_by: Vec::new(),
@@ -260,10 +262,10 @@ impl Activities {
         let stop = slow.start.saturating_add_unsigned(slow.duration);
         let outgoing = request.outgoing.take().map(|it| self.outgoing_stopped(it, stop));
         let outgoing = outgoing.unwrap_or_default();
-        if request.facts.direction() == Some("out") {
+        if request.facts.direction() == Some(HttpDirection::Out) {
             self.count_call(request.around, label, slow.duration);
         }
-        if request.facts.direction() == Some("in")
+        if request.facts.direction() == Some(HttpDirection::In)
             && let Some(served) = &mut self.served
         {
             let ended = StoppedRequest {
@@ -299,7 +301,7 @@ impl Activities {
             if request.layer_of.is_some() {
                 around = request.layer_of;
             } else {
-                if request.facts.direction() == Some("in") {
+                if request.facts.direction() == Some(HttpDirection::In) {
                     request.calls.add(label, nanos);
                 }
                 return;

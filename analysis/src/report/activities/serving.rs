@@ -1,9 +1,9 @@
 //! Incoming requests that served outgoing requests of the same process.
 
-use super::document::target;
-use super::{Activities, BegunActivity};
+use super::{Activities, ActivityName, BegunActivity};
 use crate::hash::HashMap;
 use crate::model::activity_edge::ActivityEdge;
+use crate::model::activity_edge::http_facts::HttpDirection;
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::OpenActivityKey;
 use crate::model::{Resolved, TextHandle, ThreadHandle};
@@ -19,8 +19,8 @@ const MAX_ANSWERED: usize = 65_536;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ServingRequest {
-    /// Direction and target, as in [`ActivityRow::name`](super::ActivityRow::name).
-    pub name: String,
+    /// Name, as in [`ActivityRow::name`](super::ActivityRow::name).
+    pub name: ActivityName,
     /// Id, as in [`SlowActivity::id`](super::SlowActivity::id).
     pub id: Option<String>,
     /// Key, as in [`SlowActivity::key`](super::SlowActivity::key).
@@ -30,13 +30,6 @@ pub struct ServingRequest {
     pub start_ns: i64,
     /// Duration in nanoseconds; `None` if it is unknown.
     pub duration_ns: Option<u64>,
-}
-
-impl ServingRequest {
-    /// Returns the target without the direction.
-    pub fn target(&self) -> &str {
-        target(&self.name)
-    }
 }
 
 /// Incoming request that has started and serves an outgoing one.
@@ -69,7 +62,10 @@ impl Serving {
         let key = id.as_ref().filter(|_| self.may_repeat);
         let answered = answered.get(&self.place);
         ServingRequest {
-            name: model.text(answered.map_or(self.label, |answered| answered.label)).to_owned(),
+            name: ActivityName::from_label(
+                model.text(answered.map_or(self.label, |answered| answered.label)),
+                Some(HttpDirection::In),
+            ),
             key: key.map(|id| ActivityId::key(id, self.start_nanos)),
             id,
             start_ns: self.start_nanos,
@@ -91,7 +87,7 @@ impl Activities {
         let Some(call) = edge.parent.as_ref().filter(|id| !id.is_path()) else { return };
         let is_call = |activity: &BegunActivity| {
             let request = activity.request.as_ref();
-            request.is_some_and(|request| request.facts.direction() == Some("out"))
+            request.is_some_and(|request| request.facts.direction() == Some(HttpDirection::Out))
         };
         let call = self.open.parent_among(None, Some(call), thread, is_call);
         let Some(call) = call else { return };

@@ -7,12 +7,14 @@ use super::document::{
     SlowActivity, StatusCount, Unpaired,
 };
 use super::fields::KeptFields;
+use super::name::ActivityName;
 use super::parts::{PartTotals, PartTracker, Parts};
 use super::request::OutgoingSums;
 use super::serving::{AnsweredCall, Serving, ServingRequest};
 use super::tree::ActivityTree;
 use crate::document::SCHEMA;
 use crate::hash::HashMap;
+use crate::model::activity_edge::http_facts::HttpDirection;
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{OpenActivityKey, SharedTime};
 use crate::model::{EndpointSpans, Mode, Resolved, StackHandle, TextHandle, Texts, ThreadHandle};
@@ -30,7 +32,7 @@ pub(super) struct ActivityView {
     pub(super) tree: ActivityTree,
     sites: HashMap<ActivitySite, ActivityStats>,
     /// Directions of requests, by label.
-    directions: HashMap<TextHandle, &'static str>,
+    directions: HashMap<TextHandle, HttpDirection>,
     pub(super) stops_without_start: u64,
     /// Times of activities whose stops cannot be told apart, by their sites.
     shared: BTreeMap<Vec<ActivitySite>, SharedSum>,
@@ -126,7 +128,7 @@ impl OutgoingCalls {
     fn rows(&self, resolved: &Resolved<'_>) -> Vec<ActivityCalls> {
         let texts = resolved.model().texts();
         let row = |(label, (count, total_ns)): (&TextHandle, &(u64, u64))| ActivityCalls {
-            name: texts.get(*label).to_owned(),
+            name: ActivityName::from_label(texts.get(*label), Some(HttpDirection::Out)),
             count: *count,
             total_ns: *total_ns,
         };
@@ -259,7 +261,7 @@ impl ActivityView {
     pub(super) fn count(
         &mut self,
         site: ActivitySite,
-        direction: Option<&'static str>,
+        direction: Option<HttpDirection>,
         is_error: bool,
     ) -> &mut ActivityStats {
         if let Some(direction) = direction.filter(|_| !site.is_layer) {
@@ -348,8 +350,8 @@ impl ActivityView {
         } = self;
         let Summed { rows, nodes, mut slowest, all, layers, outermost } =
             Summed::new(&tree, (sites, shared), &directions, resolved, is_http);
-        slowest.retain(|(name, _)| slowest_of.is_none_or(|wanted| *name == wanted));
-        slowest.sort_few_by(|(one_name, one), (other_name, other)| {
+        slowest.retain(|((name, _), _)| slowest_of.is_none_or(|wanted| *name == wanted));
+        slowest.sort_few_by(|((one_name, _), one), ((other_name, _), other)| {
             let key = |name, slow: &Slow| (Reverse(slow.duration), slow.start, name, slow.thread);
             key(*one_name, one).cmp(&key(*other_name, other))
         });
@@ -358,9 +360,9 @@ impl ActivityView {
             rows.into_iter().map(|(name, stats)| row(name, stats, &parts, resolved)).collect();
         activities.sort_few_by(|one, other| {
             // Incoming requests first, then outgoing ones, then others.
-            let group = |row: &ActivityRow| match row.direction.as_deref() {
-                Some("in") => 0,
-                Some(_) => 1,
+            let group = |row: &ActivityRow| match row.name.direction {
+                Some(HttpDirection::In) => 0,
+                Some(HttpDirection::Out) => 1,
                 None => 2,
             };
             let key = |row: &ActivityRow| {
@@ -372,8 +374,8 @@ impl ActivityView {
             all.iter().map(|serving| serving.named(answered, resolved)).collect()
         };
         let (around, no_parts) = (ended.as_ref(), PartTotals::default());
-        let slow = |(name, slow): (&str, Box<Slow>)| SlowActivity {
-            name: name.to_owned(),
+        let slow = |((label, direction), slow): (DirectedLabel<'_>, Box<Slow>)| SlowActivity {
+            name: ActivityName::from_label(label, direction),
             around: around.is_some().then(|| around_of(slow.id.as_ref(), resolved)),
             key: slow
                 .id
@@ -393,7 +395,10 @@ impl ActivityView {
             threads: slow.threads.iter().map(|(it, from, to)| (it.0, *from, *to)).collect(),
         };
         let line = wanted.map(|wanted| ActivityLine {
-            name: texts.get(wanted.label).to_owned(),
+            name: ActivityName::from_label(
+                texts.get(wanted.label),
+                directions.get(&wanted.label).copied(),
+            ),
             id: resolved.model().id_text(&wanted.id),
             start_ns: wanted.start,
             duration_ns: wanted.duration,
@@ -438,13 +443,16 @@ fn around_of(id: Option<&ActivityId>, resolved: &Resolved<'_>) -> Vec<String> {
     texts.collect()
 }
 
+/// Label of activities, and direction of requests.
+type DirectedLabel<'t> = (&'t str, Option<HttpDirection>);
+
 /// Sums of the sites that pass the filter.
 #[derive(Default)]
 struct Summed<'t> {
     rows: BTreeMap<&'t str, NamedStats<'t>>,
     /// Totals by node of the tree.
     nodes: Vec<ActivityStats>,
-    slowest: Vec<(&'t str, Box<Slow>)>,
+    slowest: Vec<(DirectedLabel<'t>, Box<Slow>)>,
     all: ActivityStats,
     layers: u64,
     outermost: u64,
@@ -457,7 +465,7 @@ impl<'t> Summed<'t> {
             HashMap<ActivitySite, ActivityStats>,
             BTreeMap<Vec<ActivitySite>, SharedSum>,
         ),
-        directions: &HashMap<TextHandle, &'static str>,
+        directions: &HashMap<TextHandle, HttpDirection>,
         resolved: &'t Resolved<'_>,
         is_http: bool,
     ) -> Summed<'t> {
@@ -482,7 +490,8 @@ impl<'t> Summed<'t> {
                 summed.layers = summed.layers.saturating_add(stats.started);
                 continue;
             }
-            row.direction = row.direction.or(directions.get(&site.label).copied());
+            let direction = directions.get(&site.label).copied();
+            row.direction = row.direction.or(direction);
             row.stats.merge(&stats);
             let is_nested = if is_http { site.is_nested } else { tree.is_in_own_kind(site.node) };
             if is_nested {
@@ -493,9 +502,8 @@ impl<'t> Summed<'t> {
             if place.is_none_or(|place| place.parent.is_none()) {
                 summed.outermost = summed.outermost.saturating_add(stats.started);
             }
-            summed
-                .slowest
-                .extend(std::mem::take(&mut stats.slowest).into_iter().map(|slow| (name, slow)));
+            let slowest = std::mem::take(&mut stats.slowest).into_iter();
+            summed.slowest.extend(slowest.map(|slow| ((name, direction), slow)));
             summed.all.merge(&stats);
         }
         for (sites, sum) in shared {
@@ -545,7 +553,7 @@ impl<'t> Summed<'t> {
 #[derive(Debug, Default)]
 struct NamedStats<'t> {
     stats: ActivityStats,
-    direction: Option<&'static str>,
+    direction: Option<HttpDirection>,
     nested: u64,
     outermost_ns: u64,
     layers: BTreeMap<&'t str, ActivityStats>,
@@ -570,8 +578,7 @@ fn row(
     };
     layers.sort_few_by_key(|layer| Reverse(layer.durations.total_ns));
     ActivityRow {
-        name: name.to_owned(),
-        direction: row.direction.map(str::to_owned),
+        name: ActivityName::from_label(name, row.direction),
         started: stats.started,
         nested: row.nested,
         stopped: stats.stopped_count(),

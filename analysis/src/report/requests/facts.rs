@@ -1,7 +1,7 @@
 //! Recognition of HTTP requests among activities.
 
 use crate::model::activity_edge::ActivityEdge;
-use crate::model::activity_edge::http_facts::HttpFacts;
+use crate::model::activity_edge::http_facts::{HttpDirection, HttpFacts};
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{OpenActivities, OpenActivity, OpenActivityKey};
 use crate::model::{Model, Moment, StackHandle, TextHandle, ThreadHandle, is_inside};
@@ -79,7 +79,7 @@ pub(crate) trait FollowedRequests {
         let mut request = open.at(outermost_layer(open, place)?)?;
         // Events inside an outgoing request belong to the request around it.
         for _ in 0..MAX_OUTGOING {
-            if request.what.http()?.direction() != Some("out") {
+            if request.what.http()?.direction() != Some(HttpDirection::Out) {
                 return Self::number_and_facts(request);
             }
             request = open.at(outermost_layer(open, request.what.caller()?)?)?;

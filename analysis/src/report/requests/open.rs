@@ -8,7 +8,7 @@ use super::facts::{
 };
 use crate::hash::HashMap;
 use crate::model::activity_edge::ActivityEdge;
-use crate::model::activity_edge::http_facts::HttpFacts;
+use crate::model::activity_edge::http_facts::{HttpDirection, HttpFacts};
 use crate::model::activity_id::ActivityId;
 use crate::model::intervals::{
     ActivityInterval, Edge, Hint, OpenActivities, OpenActivity, OpenActivityKey, StoppedActivities,
@@ -240,7 +240,7 @@ impl OpenRequests {
             request.what.facts.join(facts);
         }
         let is_error = edge.is_error;
-        let is_out = facts.direction() == Some("out");
+        let is_out = facts.direction() == Some(HttpDirection::Out);
         let around = if is_out { self.by_ids(edge, at.thread).or(newest) } else { None };
         let facts = facts.clone();
         let begun = BegunRequest { number, facts, layer_of, is_error, mark, stack, around };

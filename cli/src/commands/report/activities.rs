@@ -8,8 +8,8 @@ use crate::printable::printable;
 use crate::table::{Cell, Detail, Table, first, layout_of, left, list, right};
 use crate::units;
 use nettrace_analysis::report::{
-    Activities, ActivitiesReport, ActivityLine, ActivityRow, Doing, Http, HttpPhase, HttpPhases,
-    Parts, Report, ServingRequest, SlowActivity, StatusCount, StepKind, Unpaired,
+    Activities, ActivitiesReport, ActivityLine, ActivityRow, Doing, Http, HttpDirection, HttpPhase,
+    HttpPhases, Parts, Report, ServingRequest, SlowActivity, StatusCount, StepKind, Unpaired,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -92,21 +92,21 @@ pub(super) fn text(
 pub(super) fn names_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> io::Result<()> {
     let (bad, faint, name) = (context.style.bad(), context.style.faint(), context.style.name());
     let mut groups: Vec<&[&ActivityRow]> =
-        rows.chunk_by(|one, other| one.direction == other.direction).collect();
+        rows.chunk_by(|one, other| one.name.direction == other.name.direction).collect();
     if groups.is_empty() {
         groups.push(&[]);
     }
     let mut tables = Vec::new();
     for group in groups {
-        let what = match group.first().and_then(|row| row.direction.as_deref()) {
-            Some("in") => "INCOMING REQUESTS",
+        let what = match group.first().and_then(|row| row.name.direction) {
+            Some(HttpDirection::In) => "INCOMING REQUESTS",
             Some(_) => "OUTGOING REQUESTS",
             None => "ACTIVITY",
         };
         let counts = [right("STARTED", 7, 0), right("STOPPED", 7, 5), right("ERRORS", 7, 0)];
         let mut table = spread_table(counts, &[left(what, 8, 0)]);
         for row in group {
-            let shown = format!("{}{}", printable(&row.name), notes(row));
+            let shown = format!("{}{}", printable(&row.name.to_string()), notes(row));
             let [started, stopped] = [row.started, row.stopped].map(|n| units::count(n).into());
             let counts = [started, stopped, errors(row.errors, &bad)];
             table.add_row(spread_row(counts, &row.durations, [Cell::new(shown, &name)]));
@@ -198,11 +198,11 @@ fn key_of(row: &SlowActivity) -> Option<&str> {
 
 /// Returns `11,841 requests incoming, 900 outgoing`; `None` if some activities have no direction.
 fn requests(report: &ActivitiesReport) -> Option<String> {
-    let sum = |direction: &str| -> u64 {
+    let sum = |direction| -> u64 {
         let rows = report.activities.iter();
-        rows.filter(|row| row.direction.as_deref() == Some(direction)).map(|row| row.started).sum()
+        rows.filter(|row| row.name.direction == Some(direction)).map(|row| row.started).sum()
     };
-    let (came, went) = (sum("in"), sum("out"));
+    let (came, went) = (sum(HttpDirection::In), sum(HttpDirection::Out));
     if came.saturating_add(went) != report.started || report.started == 0 {
         return None;
     }
@@ -316,7 +316,7 @@ pub(super) fn parts_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> i
         let more = [(has_calls, calls_ns), (has_sql, row.sql_ns)];
         let more = more.into_iter().filter(|(is_shown, _)| *is_shown);
         let more = more.map(|(_, nanos)| percent(nanos).into());
-        let shown = Cell::new(printable(&row.name), &name);
+        let shown = Cell::new(printable(&row.name.to_string()), &name);
         table.add_row(percents.map(Cell::from).into_iter().chain(more).chain([shown]));
     }
     writeln!(context.out.buffer())?;
@@ -360,7 +360,7 @@ pub(super) fn phases_table(rows: &[&ActivityRow], context: &mut Context<'_>) -> 
         let total = phases.total_ns();
         let percents = phases.all().map(|(_, nanos)| percent_of(nanos, total).into());
         let opened = units::count(row.connections).into();
-        let shown = Cell::new(printable(&row.name), &name);
+        let shown = Cell::new(printable(&row.name.to_string()), &name);
         table.add_row(percents.into_iter().chain([opened, shown]));
     }
     writeln!(context.out.buffer())?;
@@ -409,7 +409,7 @@ fn line(line: &ActivityLine, context: &mut Context<'_>) -> io::Result<()> {
     writeln!(
         out,
         "{}  {} ms from {} on",
-        name.over(printable(&line.name)),
+        name.over(printable(&line.name.to_string())),
         strong.over(ms(line.duration_ns)),
         units::milliseconds(line.start_ns),
     )?;
@@ -442,7 +442,7 @@ fn served_text(serving: &ServingRequest) -> String {
         serving.duration_ns.map_or_else(String::new, |nanos| format!("in {} ms ", ms(nanos)));
     let key = serving.key.as_deref().or(serving.id.as_deref());
     let key = key.map(|key| format!(", --id {}", printable(key))).unwrap_or_default();
-    format!("served {took}by {}{key}", printable(serving.target()))
+    format!("served {took}by {}{key}", printable(&serving.name.target))
 }
 
 /// Returns the mark of the part with most of a cell's time. Pauses, locks and JIT count three

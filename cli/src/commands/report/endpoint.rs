@@ -15,7 +15,8 @@ use crate::style::Paint;
 use crate::table::{first, left, right};
 use crate::units;
 use nettrace_analysis::report::{
-    ActivityChoice, ActivityRow, During, EndpointTime, EndpointTimeReport, Http, Report,
+    ActivityChoice, ActivityRow, During, EndpointTime, EndpointTimeReport, Http, HttpDirection,
+    Report,
 };
 use std::io::{self, Write};
 
@@ -32,9 +33,9 @@ pub(super) fn run(
         first_pass("--endpoint", reports, asked.options.clone(), asked.input, context)?;
     let slowest = http.slowest;
     let (came, _): (Vec<ActivityRow>, Vec<ActivityRow>) =
-        http.activities.into_iter().partition(|row| row.direction.as_deref() == Some("in"));
-    let Some(row) = came.iter().find(|row| row.target() == endpoint) else {
-        let known: Vec<String> = came.iter().map(|row| row.target().to_owned()).collect();
+        http.activities.into_iter().partition(|row| row.name.direction == Some(HttpDirection::In));
+    let Some(row) = came.iter().find(|row| row.name.target == endpoint) else {
+        let known: Vec<String> = came.iter().map(|row| row.name.target.clone()).collect();
         return Err(Failure::input(file, no_such_endpoint(endpoint, &known)));
     };
     asked.options.filter.spans = Some(found.spans);
@@ -64,7 +65,7 @@ fn calls(row: &ActivityRow, context: &mut Context<'_>) -> io::Result<()> {
         first(context, &row.calls, usize::MAX).columns([
             right("CALLS", 7, 0).fill(&|call| units::count(call.count).into()),
             right("TOTAL ms", 11, 0).fill(&|call| ms(call.total_ns).into()),
-            left("OUTGOING REQUESTS OF THESE", 26, 0).fill(&|call| call.target().into()),
+            left("OUTGOING REQUESTS OF THESE", 26, 0).fill(&|call| (&*call.name.target).into()),
         ])?;
     }
     if row.sql_commands > 0 {

@@ -242,7 +242,7 @@ fn log(message: &LogRow, style: Style) -> String {
 
 fn http(request: &HttpRequest) -> String {
     let words = [
-        request.direction,
+        request.direction.map(|it| it.name()),
         request.method.as_deref(),
         Some(request.target.as_deref().unwrap_or("?")),
     ];
@@ -327,7 +327,7 @@ fn facts(what: &WatchedEvent) -> Vec<(&'static str, Fact<'_>)> {
             message.scopes.iter().for_each(|scope| text("scope", scope));
         }
         WatchedEvent::Http(request) => {
-            text("direction", request.direction.unwrap_or_default());
+            text("direction", request.direction.map_or("", |it| it.name()));
             text("method", request.method.as_deref().unwrap_or_default());
             text("target", request.target.as_deref().unwrap_or_default());
             text("failed", if request.is_error { "true" } else { "false" });
