@@ -87,6 +87,25 @@ fn times_of_lines_are_those_of_the_golden() {
 }
 
 #[test]
+fn maps_of_old_runtimes_which_do_not_tell_their_code_belong_to_the_method_beside_them() {
+    let mut options = AnalysisOptions::default();
+    options.lines = true;
+    let mut pass = ReportPass::with_options(TopNOptions::default(), options);
+    let bytes = corpus::trace("net3.1-linux-x64/all.nettrace").bytes();
+    let _ = pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap();
+    let wanted = pass.model_mut().wanted_pdbs();
+    // Its precompiled code is replaced after some calls.
+    let library = wanted.iter().find(|it| it.module_path.ends_with("System.Private.CoreLib.dll"));
+    let id = library.unwrap().id.to_bytes();
+    let pdb = nettrace_testdata::portable_pdb(id, 60_000, "/_/src/Library.cs", None);
+    pass.model_mut().add_pdb(PdbFile::from_bytes(&pdb).unwrap());
+    let lines = pass.finish().lines.unwrap();
+    // Without it, 37 precompiled methods had lines by the maps of the code that replaced them.
+    let found = (lines.found, lines.without_map, lines.precompiled);
+    assert_eq!(found, (33, 0, 131), "{lines:?}");
+}
+
+#[test]
 fn a_method_that_the_compiler_made_has_no_line() {
     let top = top();
     let of = |name: &str| top.methods.iter().find(|row| row.name == name).unwrap();

@@ -5,7 +5,7 @@ use super::handle::ProcessHandle;
 use super::methods::{self, MethodCode};
 use super::sampler::RuntimeVersion;
 use super::{Model, universal};
-use nettrace_parser::view::{self, Tier, View};
+use nettrace_parser::view::{self, KnownProvider, Tier, View};
 use nettrace_parser::{Event, Utf16};
 
 impl Model {
@@ -30,6 +30,13 @@ impl Model {
         match about {
             About::Method => {
                 let Some(row) = self.processes.get_mut(process.index()) else { return };
+                let is_rundown = || event.known_provider() == KnownProvider::Rundown;
+                if row.il_maps.holds_one()
+                    && is_rundown()
+                    && let Some(method) = view::Method::from_event(event)
+                {
+                    row.il_maps.claim(method.method_id, method.rejit_id.unwrap_or(0));
+                }
                 if row.methods.knows(event, &self.texts) {
                     return;
                 }
@@ -42,7 +49,12 @@ impl Model {
                 if let Some(row) =
                     self.processes.get_mut(process.index()).filter(|_| self.has_lines)
                 {
-                    let _ = row.il_maps.learn(event.payload(), ticks);
+                    let payload = event.payload();
+                    let _ = match (event.version(), event.known_provider()) {
+                        (0, KnownProvider::Rundown) => row.il_maps.hold(payload, ticks),
+                        (0, _) => row.il_maps.learn_of_last(payload, ticks, row.methods.codes()),
+                        _ => row.il_maps.learn(payload, ticks),
+                    };
                 }
             }
             About::Assembly => {

@@ -88,7 +88,8 @@ impl WantedEvents {
             self.events.iter().any(|selector| selector.is_match(event)) || observer.wants(event);
         let is_method = matches!(event.id(), 141..=144);
         match event.known_provider() {
-            KnownProvider::Rundown if is_method && !is_selected => FilterRole::Lists,
+            // Old runtimes tell by the order of events to which code a map for lines belongs.
+            KnownProvider::Rundown if is_method && !is_selected && !self.lines => FilterRole::Lists,
             KnownProvider::Rundown | KnownProvider::Runtime if is_method => FilterRole::Changes,
             _ if is_selected || Model::learns_from(event) => FilterRole::Deferred,
             _ if self.lines && Model::reports_lines(event) => FilterRole::Deferred,
