@@ -13,6 +13,9 @@
 //! | 0, 1 or 2 | size of the sub-event's payload, by its id |
 //! | | the payload; sub-events follow up to the end |
 //!
+//! Sub-event 22 is the manifest: for each id how many bytes the size of its payload has. It comes
+//! once for each configuration, so that a later buffer may have none.
+//!
 //! A call stack is: 1 byte reserved, 1 byte index of the continuation, 1 byte number of frames, for
 //! id 6 the id of the parent's dispatcher, the id of the dispatcher, then the frames from the leaf:
 //! the first address, and the difference of each further one (zigzag). Those of state machines (ids
@@ -26,6 +29,8 @@ use crate::event::Event;
 const BUFFER: u32 = 1;
 /// Version of buffers that are known.
 const VERSION: u8 = 1;
+/// Id of the sub-event that tells how the others state their sizes.
+const MANIFEST: u8 = 22;
 
 /// Buffer with the sub-events of one thread: event 1, `AsyncEvents`, of
 /// `System.Runtime.CompilerServices.AsyncProfilerEventSource`.
@@ -77,9 +82,86 @@ impl<'r> AsyncBuffer<'r> {
         Some(AsyncBuffer { context_id, os_thread_id, event_count, first_ticks, last_ticks, rest })
     }
 
-    /// Returns the sub-events, oldest first.
+    /// Returns the sub-events, oldest first. Kinds that later runtimes add are read behind the
+    /// manifest, if it is in this buffer.
     pub fn events(&self) -> AsyncEvents<'r> {
-        AsyncEvents { rest: self.rest, ticks: self.first_ticks }
+        self.events_by(AsyncManifest::default())
+    }
+
+    /// Returns the sub-events, oldest first, with kinds of which a manifest has told: that of
+    /// [`AsyncEvents::manifest`] after an earlier buffer of the process.
+    ///
+    /// ```
+    /// use nettrace_parser::view::{AsyncBuffer, AsyncManifest};
+    /// fn count(buffers: &[AsyncBuffer<'_>]) -> usize {
+    ///     let mut manifest = AsyncManifest::default();
+    ///     let mut count = 0;
+    ///     for buffer in buffers {
+    ///         let mut events = buffer.events_by(manifest);
+    ///         count += events.by_ref().count();
+    ///         manifest = *events.manifest();
+    ///     }
+    ///     count
+    /// }
+    /// # assert_eq!(count(&[]), 0);
+    /// ```
+    pub fn events_by(&self, manifest: AsyncManifest) -> AsyncEvents<'r> {
+        AsyncEvents { rest: self.rest, ticks: self.first_ticks, manifest }
+    }
+}
+
+/// How sub-events of each kind state the size of their payload. A runtime writes it as sub-event 22,
+/// once for each configuration; those of .NET 11 are known without it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AsyncManifest {
+    /// Number of bytes of the size, by id.
+    size_bytes: [u8; 256],
+}
+
+impl Default for AsyncManifest {
+    fn default() -> AsyncManifest {
+        let mut size_bytes = [AsyncManifest::UNKNOWN; 256];
+        for (place, id) in size_bytes.iter_mut().zip(0..=u8::MAX) {
+            *place = match id {
+                6 | 7 | 8 | 16 | 19 | MANIFEST => 2,
+                1 | 2 | 5 | 11 | 12 | 15 | 23 => 1,
+                3 | 4 | 9 | 10 | 13 | 14 | 17 | 18 | 20 | 21 => 0,
+                _ => AsyncManifest::UNKNOWN,
+            };
+        }
+        AsyncManifest { size_bytes }
+    }
+}
+
+impl AsyncManifest {
+    /// Stands for kinds of which nothing is known.
+    const UNKNOWN: u8 = u8::MAX;
+
+    /// Takes the payload of sub-event 22: 4 numbers, the number of wrappers, and the kinds with id,
+    /// version and number of bytes of the size.
+    fn learn(&mut self, payload: &[u8]) -> Option<()> {
+        let mut rest = payload;
+        for _ in 0..4 {
+            take_varint(&mut rest)?;
+        }
+        let _wrappers: u8 = take_first(&mut rest)?;
+        let count = usize::from(take_first::<u8>(&mut rest)?);
+        for [id, _version, bytes] in rest.as_chunks::<3>().0.iter().take(count) {
+            if let Some(known) = self.size_bytes.get_mut(usize::from(*id)).filter(|_| *bytes <= 2) {
+                *known = *bytes;
+            }
+        }
+        Some(())
+    }
+
+    /// Returns the size of a payload, which `rest` begins with.
+    fn take_size(&self, id: u8, rest: &mut &[u8]) -> Option<usize> {
+        Some(match self.size_bytes.get(usize::from(id))? {
+            0 => 0,
+            1 => usize::from(take_first::<u8>(rest)?),
+            2 => usize::from(take_first::<u16>(rest)?),
+            _ => return None,
+        })
     }
 }
 
@@ -88,6 +170,7 @@ impl<'r> AsyncBuffer<'r> {
 pub struct AsyncEvents<'r> {
     rest: &'r [u8],
     ticks: u64,
+    manifest: AsyncManifest,
 }
 
 impl<'r> AsyncEvents<'r> {
@@ -96,6 +179,11 @@ impl<'r> AsyncEvents<'r> {
     /// runtime tells the size of one.
     pub fn unread(&self) -> &'r [u8] {
         self.rest
+    }
+
+    /// Returns the manifest, with what the sub-events so far have told.
+    pub fn manifest(&self) -> &AsyncManifest {
+        &self.manifest
     }
 }
 
@@ -106,15 +194,13 @@ impl<'r> Iterator for AsyncEvents<'r> {
         let mut rest = self.rest;
         let id = take_first(&mut rest)?;
         let later = take_varint(&mut rest)?;
-        let size = match id {
-            6 | 7 | 8 | 16 | 19 | 22 => usize::from(take_first::<u16>(&mut rest)?),
-            1 | 2 | 5 | 11 | 12 | 15 | 23 => usize::from(take_first::<u8>(&mut rest)?),
-            3 | 4 | 9 | 10 | 13 | 14 | 17 | 18 | 20 | 21 => 0,
-            _ => return None,
-        };
+        let size = self.manifest.take_size(id, &mut rest)?;
         let (payload, rest) = rest.split_at_checked(size)?;
         self.rest = rest;
         self.ticks = self.ticks.saturating_add(later);
+        if id == MANIFEST {
+            self.manifest.learn(payload);
+        }
         let detail = AsyncDetail::from_payload(id, payload).unwrap_or(AsyncDetail::Other(payload));
         Some(AsyncEvent { id, ticks: self.ticks, detail })
     }
@@ -200,7 +286,8 @@ pub enum AsyncDetail<'r> {
         /// Time in UTC, in units of 100 ns since 1601.
         file_time: u64,
     },
-    /// Bytes without a meaning that is known: those of id 22, and a payload that is damaged.
+    /// Bytes without a meaning that is known: those of ids 22 and from 24 on, and a payload that is
+    /// damaged.
     Other(&'r [u8]),
 }
 
@@ -213,7 +300,7 @@ impl<'r> AsyncDetail<'r> {
             2 | 12 => AsyncDetail::Resumed { dispatcher: number()? },
             5 | 15 => AsyncDetail::Unwound { frames: number()? },
             6 | 7 | 8 | 16 | 19 => AsyncDetail::Stack(AsyncStack::from_payload(id, payload)?),
-            22 => return None,
+            0 | MANIFEST | 24.. => return None,
             23 => AsyncDetail::Clock { ticks: number()?, file_time: number()? },
             _ => AsyncDetail::None,
         })
@@ -370,6 +457,35 @@ mod tests {
     }
 
     #[test]
+    fn kinds_of_later_runtimes_are_skipped_by_the_size_that_the_manifest_tells() {
+        // Frequency, ticks, time, size of buffers, wrappers, then three kinds.
+        let manifest = [1, 2, 3, 4, 32, 3, 24, 1, 1, 25, 1, 0, 26, 1, 2];
+        let bytes = buffer(&[
+            (22, 0, wide(&manifest)),
+            (24, 5, sized(&[7, 7, 7])),
+            (25, 5, Vec::new()),
+            (26, 5, wide(&[8, 8])),
+            (2, 5, sized(&[5])),
+        ]);
+        let mut events = AsyncBuffer::from_bytes(&bytes).unwrap().events();
+        let all: Vec<_> = events.by_ref().map(|it| (it.id, it.ticks, it.detail)).collect();
+        assert_eq!(all[1], (24, 1005, AsyncDetail::Other(&[7, 7, 7])));
+        assert_eq!(all[2..4].iter().map(|it| it.0).collect::<Vec<_>>(), [25, 26]);
+        assert_eq!(all[4], (2, 1020, AsyncDetail::Resumed { dispatcher: 5 }));
+        assert!(events.unread().is_empty());
+        // A later buffer of the process has no manifest of its own.
+        let later = buffer(&[(26, 1, wide(&[8])), (27, 1, sized(&[5]))]);
+        let mut events = AsyncBuffer::from_bytes(&later).unwrap().events_by(*events.manifest());
+        assert_eq!((events.by_ref().count(), events.unread()), (1, &[27, 1, 1, 5][..]));
+        // A manifest that is cut off, or has sizes that there are not, tells what it has.
+        let cut = buffer(&[(22, 0, wide(&[1, 2, 3, 4, 32, 9, 24, 1, 1, 25, 1, 3, 26]))]);
+        let mut events = AsyncBuffer::from_bytes(&cut).unwrap().events();
+        assert_eq!(events.by_ref().count(), 1);
+        let known = [24, 25, 26].map(|id: usize| events.manifest().size_bytes[id]);
+        assert_eq!(known, [1, AsyncManifest::UNKNOWN, AsyncManifest::UNKNOWN]);
+    }
+
+    #[test]
     fn a_buffer_that_lies_is_read_as_far_as_it_goes_and_the_rest_is_there() {
         let bytes = buffer(&[(2, 1, sized(&[5])), (7, 1, vec![255, 255, 0])]);
         for end in 0..bytes.len() {
@@ -378,7 +494,7 @@ mod tests {
         }
         let mut events = AsyncBuffer::from_bytes(&bytes).unwrap().events();
         assert_eq!((events.by_ref().count(), events.unread().len()), (1, 5));
-        // The size of what later runtimes add is in their manifest only.
+        // What later runtimes add cannot be read without their manifest.
         let later = buffer(&[(24, 1, sized(&[5]))]);
         let mut events = AsyncBuffer::from_bytes(&later).unwrap().events();
         assert_eq!((events.next(), events.unread()), (None, &[24, 1, 1, 5][..]));

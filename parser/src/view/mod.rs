@@ -57,7 +57,8 @@ pub use activity::{Activity, ActivityEdge};
 pub use adaptation::{GcAdaptation, GcAdaptationDecision, GcAdaptationSample};
 pub use allocation::Allocation;
 pub use async_profiler::{
-    AsyncBuffer, AsyncDetail, AsyncEvent, AsyncEvents, AsyncFrame, AsyncFrames, AsyncStack,
+    AsyncBuffer, AsyncDetail, AsyncEvent, AsyncEvents, AsyncFrame, AsyncFrames, AsyncManifest,
+    AsyncStack,
 };
 pub use contention::{ContentionStart, ContentionStop};
 pub use counter::{Counter, CounterValue};
