@@ -14,7 +14,7 @@
 //! | `value`, `array`, `object`, `scalar`, `text` | types of values |
 //! | `typed` | conversion of values to Rust types |
 //! | `naming` | unique names of fields |
-//! | `number_place` | places of numbers, found once a type |
+//! | `number_place`, `text_place` | places of numbers and of texts, found once a type |
 //! | `value_name` | names of the values of enumerations and of bits |
 //!
 //! # Quirks
@@ -38,6 +38,7 @@ mod owned;
 mod reading;
 mod scalar;
 mod text;
+mod text_place;
 mod typed;
 mod value;
 mod value_name;
@@ -52,6 +53,7 @@ pub use object::Object;
 pub use owned::OwnedValue;
 pub use scalar::{DateTime, Decimal};
 pub use text::{Utf8, Utf16};
+pub use text_place::TextPlace;
 pub(crate) use typed::typed;
 pub use typed::{FieldError, FromValue};
 pub use value::Value;

@@ -248,6 +248,11 @@ impl<S: Source> Reader<S> {
         &self.source
     }
 
+    /// Ends reading and returns the source, which has released what was read.
+    pub fn into_source(self) -> S {
+        self.source
+    }
+
     /// Returns the source, for example to add bytes. Bytes that it has already returned must not
     /// change.
     pub(crate) fn source_mut(&mut self) -> &mut S {
