@@ -24,4 +24,10 @@ impl NumberField {
             None => event.field(name)?.as_u64(),
         }
     }
+
+    /// Returns the number in a payload of the type; `None` if its place is not known, as well.
+    #[inline(always)]
+    pub(crate) fn read_at_place(self, payload: &[u8]) -> Option<u64> {
+        self.0?.read(payload)
+    }
 }

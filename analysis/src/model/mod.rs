@@ -95,7 +95,7 @@ pub(crate) use activity_spans::is_of_process;
 pub(crate) use assemblies::{Assembly, Domain, is_core};
 pub use async_profiler::AsyncRuns;
 use async_stacks::AsyncStacks;
-pub(crate) use async_stacks::AwaitFields;
+pub(crate) use async_stacks::{AwaitFields, TaskStep};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
 pub use code_file::CodeFile;
 pub(crate) use coverage::FrameCounts;

@@ -122,6 +122,10 @@ impl<'m> Resolved<'m> {
         let mut shared: HashMap<usize, FramesPlace> = HashMap::default();
         let limits_threads = filter.spans.as_ref().is_some_and(ActivitySpans::limits_threads);
         for stack in stacks.handles() {
+            if stacks.is_of_task(stack) {
+                rows.push(ResolvedStack::UNKNOWN);
+                continue;
+            }
             let mut row = resolver.resolve_stack(stack, &mut frames);
             let innermost = frames.first().and_then(|frame| resolver.frames.get(frame.index()));
             row.is_recording = has_readings && innermost.is_some_and(is_recording);

@@ -2,7 +2,7 @@
 
 use super::Model;
 use super::async_profiler::AsyncRuns;
-use super::async_stacks::{AsyncStacks, AwaitFields, ThreadPlace};
+use super::async_stacks::{AsyncStacks, AwaitFields, TaskStep, ThreadPlace};
 use super::cut_stacks::{CutStacks, StackOf};
 use super::handle::{ProcessHandle, StackHandle, ThreadHandle};
 use super::sample::Mode;
@@ -61,7 +61,7 @@ impl Model {
         stack: Stack<'_>,
         ticks: u64,
     ) -> StackHandle {
-        let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
+        let process = self.process_of_thread(thread);
         let frames = stack.len();
         let handle = self.stacks.intern(process, number, stack, ticks);
         self.repairs.with_callers(&mut self.stacks, (of, thread), handle, frames, ticks)
@@ -79,16 +79,62 @@ impl Model {
         thread: ThreadHandle,
         fields: &AwaitFields,
     ) {
-        let Some(async_stacks) = &mut self.async_stacks else { return };
-        let Some(step) = fields.step(event, &mut self.texts) else { return };
-        let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
-        let stack = if AwaitFields::needs_stack(step) {
-            let (id, ticks) = (event.stack_id(), event.timestamp_ticks());
-            self.stacks.intern(process, id, event.stack(), ticks)
-        } else {
-            StackHandle(u32::MAX)
+        let Some(step) = self.task_step(*event, fields) else { return };
+        let stack = match step.needs_stack() {
+            true => {
+                self.task_stack_at(thread, event.stack_id(), event.stack(), event.timestamp_ticks())
+            }
+            false => AwaitFields::NO_STACK,
         };
-        async_stacks.follow(step, process, thread, stack);
+        self.task_stepped(step, thread, stack);
+    }
+
+    /// Returns what an event of a task with this payload says, if its fields have places that are
+    /// known. `None` if [`Model::task_step`] must look.
+    #[inline(never)]
+    pub(crate) fn task_step_at_places(
+        &mut self,
+        payload: &[u8],
+        fields: &AwaitFields,
+    ) -> Option<TaskStep> {
+        fields.step_at_places(payload, &mut self.texts)
+    }
+
+    /// Returns what an event of a task says; `None` if it is damaged. The event is a copy, so that
+    /// that of the caller can stay in registers.
+    #[inline(never)]
+    pub(crate) fn task_step(&mut self, event: Event<'_>, fields: &AwaitFields) -> Option<TaskStep> {
+        fields.step(&event, &mut self.texts)
+    }
+
+    /// Returns the handle of the stack of an event of a task. `number` is the id by which the stream
+    /// refers to the stack at present.
+    pub(crate) fn task_stack_at(
+        &mut self,
+        thread: ThreadHandle,
+        number: u32,
+        stack: Stack<'_>,
+        ticks: u64,
+    ) -> StackHandle {
+        let process = self.process_of_thread(thread);
+        self.stacks.intern_of_task(process, number, stack, ticks)
+    }
+
+    /// Takes what an event of a task says. `stack`: that of the event, if the step needs it.
+    pub(crate) fn task_stepped(
+        &mut self,
+        step: TaskStep,
+        thread: ThreadHandle,
+        stack: StackHandle,
+    ) {
+        let process = self.process_of_thread(thread);
+        if let Some(async_stacks) = &mut self.async_stacks {
+            async_stacks.follow(step, process, thread, stack);
+        }
+    }
+
+    fn process_of_thread(&self, thread: ThreadHandle) -> ProcessHandle {
+        self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process)
     }
 
     /// Returns the handle of a thread's stack with the callers of what the thread runs, if stacks are
@@ -150,7 +196,7 @@ impl Model {
         thread: ThreadHandle,
         addresses: &[u64],
     ) -> StackHandle {
-        let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
+        let process = self.process_of_thread(thread);
         let bytes: Vec<u8> = addresses.iter().flat_map(|it| it.to_le_bytes()).collect();
         let ticks = event.timestamp_ticks();
         self.stacks.intern(process, event.stack_id(), Stack::new(&bytes, 8), ticks)
@@ -179,7 +225,7 @@ impl Model {
         event: &Event<'_>,
         thread: ThreadHandle,
     ) -> StackHandle {
-        let process = self.threads.get(thread).map_or(ProcessHandle(0), |row| row.process);
+        let process = self.process_of_thread(thread);
         self.stacks.intern(process, event.stack_id(), event.stack(), event.timestamp_ticks())
     }
 }

@@ -55,6 +55,8 @@ struct StoredStack {
     is_repaired: bool,
     /// Whether the stack shares its addresses with an older row.
     is_again: bool,
+    /// Whether only events of tasks have the stack so far, so that it need not be shown.
+    is_of_task: bool,
     /// Number of reuses of memory after which the row was last checked.
     reuses_seen: usize,
     next: u32,
@@ -75,11 +77,52 @@ impl Stacks {
         stack: Stack<'_>,
         ticks: u64,
     ) -> StackHandle {
+        let handle = self.find_or_add(process, id, stack, ticks);
+        if let Some(row) = self.rows.get_mut(handle.index())
+            && row.is_of_task
+        {
+            row.is_of_task = false;
+        }
+        handle
+    }
+
+    #[inline(always)]
+    fn find_or_add(
+        &mut self,
+        process: ProcessHandle,
+        id: u32,
+        stack: Stack<'_>,
+        ticks: u64,
+    ) -> StackHandle {
         // An address has at least four bytes.
         match stack.bytes().len() <= MAX_FRAMES.saturating_mul(4) {
             true => self.intern_cut(process, id, (stack, false), ticks),
             false => self.intern_long(process, id, stack, ticks),
         }
+    }
+
+    /// Returns the handle of a stack as [`Stacks::intern`] does. A stack that is only asked for here
+    /// tells callers of others, and need not be shown.
+    pub(super) fn intern_of_task(
+        &mut self,
+        process: ProcessHandle,
+        id: u32,
+        stack: Stack<'_>,
+        ticks: u64,
+    ) -> StackHandle {
+        let known = self.rows.len();
+        let handle = self.find_or_add(process, id, stack, ticks);
+        if handle.index() >= known
+            && let Some(row) = self.rows.get_mut(handle.index())
+        {
+            row.is_of_task = true;
+        }
+        handle
+    }
+
+    /// Returns whether a stack only tells callers of others.
+    pub(super) fn is_of_task(&self, stack: StackHandle) -> bool {
+        self.rows.get(stack.index()).is_some_and(|row| row.is_of_task)
     }
 
     #[cold]
@@ -147,7 +190,9 @@ impl Stacks {
     pub(super) fn share(&mut self, stack: StackHandle) -> StackHandle {
         let handle = StackHandle::next(self.rows.len());
         let Some(&row) = self.rows.get(stack.index()) else { return stack };
-        self.rows.push(StoredStack { is_again: true, sampled: [0, 0], next: NONE, ..row });
+        let (is_again, is_of_task) = (true, false);
+        let row = StoredStack { is_again, is_of_task, sampled: [0, 0], next: NONE, ..row };
+        self.rows.push(row);
         handle
     }
 
@@ -201,6 +246,7 @@ impl Stacks {
                 is_cut,
                 is_repaired,
                 is_again: false,
+                is_of_task: false,
                 reuses_seen: 0,
                 next: 0,
                 sampled: [0, 0],
@@ -212,7 +258,8 @@ impl Stacks {
     #[cold]
     fn add_again(&mut self, hash: u64, row: u32, ticks: u64) -> StackHandle {
         let Some(&row) = self.rows.get(row as usize) else { return StackHandle(NONE) };
-        self.put(hash, StoredStack { since: ticks, is_again: true, sampled: [0, 0], ..row })
+        let (is_again, is_of_task) = (true, false);
+        self.put(hash, StoredStack { since: ticks, is_again, is_of_task, sampled: [0, 0], ..row })
     }
 
     fn put(&mut self, hash: u64, row: StoredStack) -> StackHandle {

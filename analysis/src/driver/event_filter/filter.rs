@@ -1,18 +1,20 @@
 //! Decides for each event whether it is deferred, kept as a sample, or only counted.
 
 use super::by_number::ByNumber;
+use super::runs::EventRuns;
 use crate::driver::Observer;
 use crate::driver::sample_source::SampleSource;
 use crate::hash::HashMap;
-use crate::model::{AwaitFields, EventSelector, Kind, Mode, Model, ThreadHandle};
+use crate::model::{AwaitFields, EventSelector, Kind, Mode, Model, TaskStep, ThreadHandle};
 use nettrace_parser::Event;
 use nettrace_parser::unstable::{Candidate, PendingFilter, Watermark};
 use nettrace_parser::view::{self, KnownProvider};
 
-/// Number of new samples that are gathered before the reader says up to which time all samples are
-/// complete.
+/// Number of new samples that are gathered before the reader says up to which time all are complete.
 const BATCH_SAMPLES: usize = 4096;
-/// Maximum number of pending samples, which take 16 MiB at 32 bytes each.
+/// Number of new events that are gathered if those of tasks are wanted, of which there are many more.
+const BATCH_TASKS: usize = 1 << 15;
+/// Maximum number of pending records, which take 20 MiB at 40 bytes each.
 const MAX_PENDING: usize = 1 << 19;
 /// Bound of the numbers of types and stacks that are remembered. A damaged stream may use any
 /// number, and a table is as long as its largest number, so larger numbers are looked up each time.
@@ -41,11 +43,13 @@ pub(super) enum FilterRole {
     Sample,
     /// The events are CPU samples of an operating system's recorder.
     OnCpuSample,
+    /// The events tell the callers of async code.
+    Task,
 }
 
-/// A CPU sample that was read but not yet passed to the analysis.
+/// What is needed of an event that was read but not yet passed to the analysis.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PendingSample {
+pub(super) struct Pending {
     pub(super) ticks: u64,
     /// Position of the payload in the stream.
     pub(super) at: u64,
@@ -53,7 +57,23 @@ pub(super) struct PendingSample {
     pub(super) stack: u32,
     /// Index of the thread in [`EventFilter::threads`].
     pub(super) thread: u32,
-    pub(super) mode: Mode,
+    pub(super) what: PendingEvent,
+}
+
+impl Pending {
+    /// Returns the place of the event in the order by time: ticks and stream position.
+    #[inline(always)]
+    pub(super) fn place(&self) -> (u64, u64) {
+        (self.ticks, self.at)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum PendingEvent {
+    /// A CPU sample.
+    Sample(Mode),
+    /// An event of a task.
+    Task(TaskStep),
 }
 
 /// A thread that has events in the stream.
@@ -93,9 +113,7 @@ impl WantedEvents {
             KnownProvider::Rundown | KnownProvider::Runtime if is_method => FilterRole::Changes,
             _ if is_selected || Model::learns_from(event) => FilterRole::Deferred,
             _ if self.lines && Model::reports_lines(event) => FilterRole::Deferred,
-            _ if self.async_callers && AwaitFields::of_type(event).is_some() => {
-                FilterRole::Deferred
-            }
+            _ if self.async_callers && AwaitFields::of_type(event).is_some() => FilterRole::Task,
             _ => match SampleSource::for_event(event, &self.kinds) {
                 Some(SampleSource::Sampler) => FilterRole::Sample,
                 Some(SampleSource::Processor) => FilterRole::OnCpuSample,
@@ -114,15 +132,18 @@ pub(super) struct EventFilter {
     is_v6: bool,
     /// Treatment of each type, by the number of the type.
     pub(super) roles: ByNumber<FilterRole>,
+    /// Fields of each type of tasks, by the number of the type.
+    tasks: ByNumber<Option<AwaitFields>>,
     pub(super) threads: Vec<CountedThread>,
     /// Index of each thread's row, by the thread's number in the stream.
     by_number: HashMap<u64, u32>,
     /// Numbers of threads in the stream, each with the index of the row.
     recent: [(u64, u32); RECENT],
-    pub(super) samples: Vec<PendingSample>,
+    pending: Vec<Pending>,
+    runs: EventRuns,
     /// Numbers in the stream, and OS ids, of threads that took samples; at most [`MAX_SAMPLERS`].
     pub(super) samplers: Vec<(u64, Option<u64>)>,
-    /// Number of `samples` to gather before the reader says up to which time all samples are
+    /// Number of `pending` events to gather before the reader says up to which time all are
     /// complete.
     room: usize,
     /// Whether an event that changes the known methods is deferred, so that the model is not up to
@@ -140,34 +161,28 @@ pub(super) struct Filtering<'a> {
 impl EventFilter {
     pub(super) fn new(wanted: WantedEvents, is_v6: bool) -> EventFilter {
         EventFilter {
+            room: least_room(&wanted),
             wanted,
             is_v6,
             roles: ByNumber::new(FilterRole::New),
+            tasks: ByNumber::new(None),
             threads: Vec::new(),
             by_number: HashMap::default(),
             recent: [(0, u32::MAX); RECENT],
-            samples: Vec::new(),
+            pending: Vec::new(),
+            runs: EventRuns::default(),
             samplers: Vec::new(),
-            room: BATCH_SAMPLES,
             changes_deferred: false,
         }
     }
 
-    /// Sorts samples by time. Returns the number of samples that are complete.
-    pub(super) fn sort(&mut self, complete: Watermark) -> usize {
-        if !self.samples.is_sorted_by_key(|sample| sample.ticks) {
-            // A stable sort keeps samples of one time in file order.
-            self.samples.sort_by_key(|sample| sample.ticks);
-        }
-        match complete {
-            Watermark::UpTo(ticks) => self.samples.partition_point(|sample| sample.ticks <= ticks),
-            Watermark::All => self.samples.len(),
-        }
-    }
-
-    /// Returns the threads, and the first `end` samples.
-    pub(super) fn ready(&mut self, end: usize) -> (&mut [CountedThread], &[PendingSample]) {
-        (&mut self.threads, self.samples.get(..end).unwrap_or_default())
+    /// Returns the threads, and the pending events with the runs of those that are complete.
+    pub(super) fn ready(
+        &mut self,
+        complete: Watermark,
+    ) -> (&mut [CountedThread], &mut EventRuns, &[Pending]) {
+        self.runs.find(&self.pending, complete);
+        (&mut self.threads, &mut self.runs, &self.pending)
     }
 
     /// Returns the number of events that were not deferred.
@@ -175,11 +190,16 @@ impl EventFilter {
         self.threads.iter().fold(0, |sum, row| sum.saturating_add(row.events))
     }
 
-    /// Prepares for the next batch, after the complete samples were removed. `has_deferred`: the
+    /// Prepares for the next batch, after the complete events were passed on. `has_deferred`: the
     /// reader still has deferred events.
-    pub(super) fn go_on(&mut self, has_deferred: bool) {
+    pub(super) fn go_on(&mut self, complete: Watermark, has_deferred: bool) {
+        match complete {
+            Watermark::UpTo(ticks) => self.pending.retain(|event| event.ticks > ticks),
+            Watermark::All => self.pending.clear(),
+        }
         self.changes_deferred &= has_deferred;
-        self.room = self.samples.len().saturating_mul(2).saturating_add(BATCH_SAMPLES);
+        let more = least_room(&self.wanted);
+        self.room = self.pending.len().saturating_mul(2).saturating_add(more);
     }
 
     #[cold]
@@ -196,8 +216,17 @@ impl EventFilter {
         let number = number.filter(|number| (*number as usize) < MAX_NUMBERS);
         if let Some(number) = number.filter(|_| is_lasting) {
             self.roles.put(number, role);
+            if role == FilterRole::Task {
+                self.tasks.put(number, AwaitFields::of_type(&event));
+            }
         }
         role
+    }
+
+    /// Forgets the types, because a sequence point gives their numbers a new meaning.
+    pub(super) fn forget_types(&mut self) {
+        self.roles.clear();
+        self.tasks.clear();
     }
 
     /// Returns the index of a thread's row by the thread's number, if the row was used recently.
@@ -242,6 +271,11 @@ impl EventFilter {
     }
 }
 
+/// Returns the number of events to gather before those that are complete are passed on.
+fn least_room(wanted: &WantedEvents) -> usize {
+    if wanted.async_callers { BATCH_TASKS } else { BATCH_SAMPLES }
+}
+
 #[inline(always)]
 fn recent_place(number: u64) -> usize {
     usize::try_from(number.checked_rem(RECENT as u64).unwrap_or(0)).unwrap_or(0)
@@ -276,7 +310,8 @@ impl PendingFilter for Filtering<'_> {
             FilterRole::New
             | FilterRole::Useless
             | FilterRole::Sample
-            | FilterRole::OnCpuSample => {}
+            | FilterRole::OnCpuSample
+            | FilterRole::Task => {}
         }
         let ticks = event.timestamp_ticks();
         let filter = &mut *self.filter;
@@ -294,25 +329,33 @@ impl PendingFilter for Filtering<'_> {
             return true;
         }
         row.last = row.last.max(ticks);
-        if matches!(role, FilterRole::Sample | FilterRole::OnCpuSample) {
-            // A late sample belongs before events that were already delivered, and version 3 has no
+        if matches!(role, FilterRole::Sample | FilterRole::OnCpuSample | FilterRole::Task) {
+            // A late event belongs before events that were already delivered, and version 3 has no
             // stack ids. Both are deferred, which is always right.
             let Some(stack) = candidate.stack_number().filter(|_| !candidate.is_late()) else {
                 return true;
             };
-            let mode = if role == FilterRole::Sample {
-                let Some(sample) = view::Sample::from_payload(event.payload()) else { return true };
-                Mode::from_state(sample.state)
-            } else {
-                Mode::OnCpu
+            let what = match role {
+                FilterRole::Sample => {
+                    let Some(sample) = view::Sample::from_payload(event.payload()) else {
+                        return true;
+                    };
+                    PendingEvent::Sample(Mode::from_state(sample.state))
+                }
+                FilterRole::Task => {
+                    let fields = number.and_then(|number| filter.tasks.get(number));
+                    let Some(Some(fields)) = fields else { return true };
+                    let step = match self.model.task_step_at_places(event.payload(), fields) {
+                        None => self.model.task_step(event, fields),
+                        step => step,
+                    };
+                    let Some(step) = step else { return true };
+                    PendingEvent::Task(step)
+                }
+                _ => PendingEvent::Sample(Mode::OnCpu),
             };
-            filter.samples.push(PendingSample {
-                ticks,
-                at: event.payload_offset(),
-                stack,
-                thread,
-                mode,
-            });
+            let at = event.payload_offset();
+            filter.pending.push(Pending { ticks, at, stack, thread, what });
         }
         row.events = row.events.saturating_add(1);
         false
@@ -320,13 +363,13 @@ impl PendingFilter for Filtering<'_> {
 
     #[inline(always)]
     fn is_full(&self) -> bool {
-        self.filter.samples.len() >= self.filter.room
+        self.filter.pending.len() >= self.filter.room
     }
 
     fn flush_up_to(&self) -> Option<u64> {
-        if self.filter.samples.len() < MAX_PENDING {
+        if self.filter.pending.len() < MAX_PENDING {
             return None;
         }
-        self.filter.samples.iter().map(|sample| sample.ticks).max()
+        self.filter.pending.iter().map(|row| row.ticks).max()
     }
 }

@@ -1,13 +1,13 @@
 //! Reads a trace without sorting the events that do not need it.
 //!
 //! Most events are of no use to an analysis, and most others are CPU samples, of which five numbers
-//! are needed. Sorting an event by time costs more than reading it, so events are first examined in
+//! are needed, or events of tasks, of which six are. Sorting an event by time costs more than reading it, so events are first examined in
 //! file order, and handled in one of three ways:
 //!
 //! | event | what happens to it |
 //! |---|---|
 //! | of no use | it is counted for its thread |
-//! | a CPU sample | kept as a [`PendingSample`](filter::PendingSample) of 32 bytes; those are sorted among themselves |
+//! | a CPU sample, or of a task whose await is followed | kept as a [`Pending`](filter::Pending) of 40 bytes; those are merged by time |
 //! | any other | deferred: the reader delivers it again, in time order |
 //!
 //! The result equals calls of `Analysis::event` for each event in time order. Therefore the first
@@ -16,7 +16,8 @@
 
 mod by_number;
 mod filter;
-mod samples;
+mod pending;
+mod runs;
 
 pub(super) use filter::WantedEvents;
 
@@ -25,7 +26,7 @@ use super::{Analysis, AnalysisError};
 use filter::{EventFilter, Filtering};
 use nettrace_parser::unstable::{FilteredEvents, Watermark};
 use nettrace_parser::{Source, TimeOrdered};
-use samples::{SampleFeed, StackHandles};
+use pending::{PendingFeed, StackHandles};
 
 /// Maximum number of deferred events for each event that is not deferred. With more, the filter is
 /// slower than sorting all events.
@@ -51,19 +52,17 @@ pub(super) fn read<S: Source>(
         let model = analysis.model_mut();
         let mut filtering = Filtering { filter: &mut filter, model, observer: &*observer };
         let Some(complete) = events.advance(&mut filtering)? else { break };
-        let end = filter.sort(complete);
-        let (threads, ready) = filter.ready(end);
-        let mut feed = SampleFeed { threads, handles: &mut handles, at: 0 };
+        let (threads, runs, pending) = filter.ready(complete);
+        let mut feed = PendingFeed { threads, runs, pending, handles: &mut handles };
         events.deliver(|next| {
-            feed.until(next.place(), ready, analysis, |number| next.stack(number))?;
+            feed.until(next.place(), analysis, |number| next.stack(number))?;
             deferred = deferred.saturating_add(1);
             analysis.event_for(next.event(), observer)
         })?;
-        feed.until((u64::MAX, u64::MAX), ready, analysis, |number| events.stack(number))?;
-        filter.samples.drain(..end);
-        filter.go_on(events.waiting() > 0);
+        feed.until((u64::MAX, u64::MAX), analysis, |number| events.stack(number))?;
+        filter.go_on(complete, events.waiting() > 0);
         if complete == Watermark::All {
-            filter.roles.clear();
+            filter.forget_types();
             handles.clear();
             // If most events are deferred, sorting all events is faster.
             is_worth_it = deferred < MIN_DEFERRED || deferred / MAX_DEFERRED <= filter.passed();

@@ -45,12 +45,29 @@ struct Row {
 pub(super) struct Chains {
     rows: Vec<Row>,
     known: HashMap<(Link, ChainId), ChainId>,
+    /// Chains of the last calls, by [`recent_place`]. Most calls repeat.
+    recent: Vec<ChainId>,
 }
 
 impl Default for Chains {
     fn default() -> Chains {
-        Chains { rows: vec![Row::default()], known: HashMap::default() }
+        let recent = vec![ChainId::UNKNOWN; RECENT];
+        Chains { rows: vec![Row::default()], known: HashMap::default(), recent }
     }
+}
+
+/// Number of chains that are found without hashing.
+const RECENT: usize = 1 << 10;
+
+/// Returns the place of a chain among the recent ones. Chains that share a place take turns.
+#[inline]
+fn recent_place(link: Link, above: ChainId) -> usize {
+    let of_link = match link {
+        Link::Made { stack, .. } | Link::Awaits { stack, .. } | Link::Profiled { stack } => stack.0,
+        Link::Runs { name } => name.map_or(0, |name| name.0),
+        Link::Unknown => 0,
+    };
+    (of_link ^ above.0.rotate_left(5)) as usize % RECENT
 }
 
 impl Chains {
@@ -64,6 +81,24 @@ impl Chains {
 
     /// Returns the chain that begins with `link` and goes on with `above`.
     pub(super) fn add(&mut self, link: Link, above: ChainId) -> ChainId {
+        let place = recent_place(link, above);
+        if let Some(recent) = self.recent.get(place)
+            && self
+                .rows
+                .get(recent.index())
+                .is_some_and(|row| (row.link, row.above) == (link, above))
+        {
+            return *recent;
+        }
+        let found = self.find_or_add(link, above);
+        if let Some(recent) = self.recent.get_mut(place) {
+            *recent = found;
+        }
+        found
+    }
+
+    #[inline(never)]
+    fn find_or_add(&mut self, link: Link, above: ChainId) -> ChainId {
         if let Some(known) = self.known.get(&(link, above)) {
             return *known;
         }

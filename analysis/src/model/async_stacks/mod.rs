@@ -26,6 +26,7 @@ mod chains;
 mod events;
 mod joining;
 mod logical;
+mod tasks;
 
 use super::async_profiler::AsyncRuns;
 use super::handle::{ProcessHandle, StackHandle, TextHandle, ThreadHandle};
@@ -33,68 +34,50 @@ use super::stacks::Stacks;
 use crate::hash::HashMap;
 use chains::Chains;
 pub(super) use chains::{ChainId, Link};
-pub(crate) use events::AwaitFields;
-pub(super) use events::TaskStep;
+use events::TaskId;
+pub(crate) use events::{AwaitFields, TaskStep};
 pub(super) use logical::{AsyncRole, LogicalFrames};
 use nettrace_parser::Stack;
-use std::collections::VecDeque;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
+use tasks::{AsyncKey, AsyncTaskPlace, AsyncTasks};
 
-/// Maximum number of tasks that are kept; beyond it, the oldest is dropped.
-const MAX_TASKS: usize = 1 << 18;
 /// Maximum number of nested brackets of a thread; beyond it, the outermost half is dropped.
 const MAX_BRACKETS: usize = 4096;
 /// Maximum number of distinct pairs of a stack and its callers. Further stacks have no callers.
 const MAX_JOINED: usize = 1 << 20;
 
-/// A task, or an await that stands for one: of `Task.Yield`, or of a method whose builder has no
-/// tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct AsyncKey {
-    process: ProcessHandle,
-    id: u64,
-    is_await: bool,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct AsyncTask {
-    name: Option<TextHandle>,
-    /// Stack of the first event that mentions the task.
-    made: Option<StackHandle>,
-    /// Callers by that stack.
-    made_by: ChainId,
-    /// Task whose method awaits this one. The first one counts.
-    awaiter: Option<AsyncKey>,
-    /// Latest link for this task as an awaiter, by the chain above it and who made the awaited.
-    link: Option<([ChainId; 2], ChainId)>,
-}
-
 /// Reason for which a bracket was opened, which its end must match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BracketOpening {
     /// Work of a kind: 0 completes a task, 2 runs its method.
-    Work(u64),
+    Work(u32),
     /// The continuation of an await of this task.
-    Await(u64),
+    Await(TaskId),
     /// The delegate of this task.
-    Delegate(u64),
+    Delegate(TaskId),
+}
+
+/// A task that runs.
+#[derive(Debug, Clone, Copy)]
+struct RunningTask {
+    name: Option<TextHandle>,
+    callers: ChainId,
 }
 
 /// What a thread runs.
 #[derive(Debug, Clone, Copy)]
 struct Bracket {
     opening: BracketOpening,
-    task: u64,
-    /// What runs, and its callers; `None` if the bracket completes a task.
-    runs: Option<ChainId>,
+    task: TaskId,
+    /// What runs; `None` if the bracket completes a task.
+    runs: Option<RunningTask>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct RunningThread {
     brackets: Vec<Bracket>,
     /// Task for which the thread blocks.
-    blocked: Option<u64>,
+    blocked: Option<TaskId>,
 }
 
 impl RunningThread {
@@ -114,13 +97,14 @@ impl RunningThread {
     }
 
     /// Returns the task that has run up to its end: the thread completes it inside of its run.
-    fn completes(&self) -> Option<ChainId> {
+    fn completes(&self) -> Option<RunningTask> {
         let completed = self.brackets.last().filter(|bracket| bracket.runs.is_none())?;
         let runs = self.brackets.iter().rev().find(|bracket| bracket.runs.is_some())?;
         runs.runs.filter(|_| runs.task == completed.task)
     }
 
-    fn runs(&self) -> Option<ChainId> {
+    #[inline]
+    fn runs(&self) -> Option<RunningTask> {
         self.brackets.iter().rev().find_map(|bracket| bracket.runs)
     }
 }
@@ -128,9 +112,7 @@ impl RunningThread {
 /// Follows the events of tasks, and joins stacks with their callers. See the [module](self).
 #[derive(Debug, Clone, Default)]
 pub(super) struct AsyncStacks {
-    tasks: HashMap<AsyncKey, AsyncTask>,
-    /// Keys of `tasks` in the order of addition, and of some that are gone.
-    order: VecDeque<AsyncKey>,
+    tasks: AsyncTasks,
     threads: Vec<RunningThread>,
     chains: Chains,
     joined: HashMap<(StackHandle, ChainId), StackHandle>,
@@ -142,7 +124,7 @@ pub(super) struct AsyncStacks {
     /// Callers of the stacks in `joined`.
     callers: HashMap<StackHandle, ChainId>,
     /// Awaiters on the way to the root while a chain is made, each with who made what it awaits.
-    path: Vec<(AsyncKey, ChainId)>,
+    path: Vec<(AsyncTaskPlace, ChainId)>,
 }
 
 /// A thread at a time.
@@ -170,77 +152,81 @@ impl AsyncStacks {
         thread: ThreadHandle,
         stack: StackHandle,
     ) {
-        let key = |id| AsyncKey { process, id, is_await: false };
-        let await_of = |id| AsyncKey { process, id, is_await: true };
+        let key = |id| AsyncKey::task(process, id);
+        let await_of = |id| AsyncKey::await_of(process, id);
         match step {
             TaskStep::Created(id, name) => {
-                self.tasks.remove(&key(id));
-                self.make(key(id), name, stack, thread);
+                let place = self.tasks.place_anew(key(id));
+                self.make(place, name, stack, thread);
             }
-            TaskStep::Queued(id) => self.make(key(id), None, stack, thread),
-            TaskStep::Ended(id) => {
-                self.tasks.remove(&key(id));
+            TaskStep::Queued(id) => {
+                let place = self.tasks.place(key(id));
+                self.make(place, None, stack, thread);
             }
+            TaskStep::Ended(id) => self.tasks.remove(key(id)),
             TaskStep::Blocks(id) => {
                 if let Some(row) = self.thread(thread) {
                     row.blocked = Some(id);
                 }
             }
             TaskStep::Awaits { task, awaiter } => {
-                let awaiter = awaiter.map_or(await_of(task), key);
-                if awaiter.is_await {
-                    self.tasks.remove(&awaiter);
-                }
+                let awaiter = match awaiter {
+                    0 => self.tasks.place_anew(await_of(task)),
+                    id => self.tasks.place(key(id)),
+                };
                 self.make(awaiter, None, stack, thread);
-                self.task(key(task)).awaiter.get_or_insert(awaiter);
+                let awaited = self.tasks.place(key(task));
+                if let Some(row) = self.tasks.at_mut(awaited) {
+                    row.awaiter.get_or_insert(awaiter);
+                }
             }
             TaskStep::AwaitEnds(id) => {
-                let awaiter = self.tasks.get(&key(id)).and_then(|task| task.awaiter);
+                let awaiter = self.tasks.find(key(id)).and_then(|(task, _)| task.awaiter);
                 match self.thread(thread) {
                     Some(row) if row.blocked == Some(id) => row.blocked = None,
                     _ => {
                         if let Some(awaiter) = awaiter {
-                            self.run(thread, BracketOpening::Await(id), awaiter);
+                            let runs = self.runs_at(awaiter);
+                            self.open(thread, BracketOpening::Await(id), id, runs);
                         }
                     }
                 }
             }
             TaskStep::Yields(id) => {
-                self.tasks.remove(&await_of(id));
-                self.make(await_of(id), None, stack, thread);
+                let place = self.tasks.place_anew(await_of(id));
+                self.make(place, None, stack, thread);
             }
             TaskStep::ContinuationBegins(id) => {
-                self.run(thread, BracketOpening::Await(id), await_of(id));
+                let runs = self.runs(await_of(id));
+                self.open(thread, BracketOpening::Await(id), id, runs);
             }
             TaskStep::ContinuationEnds(id) => {
                 self.pop(thread, BracketOpening::Await(id));
-                self.tasks.remove(&await_of(id));
+                self.tasks.remove(await_of(id));
                 // What was only awaited is over with the await.
-                if self.tasks.get(&key(id)).is_some_and(|task| task.made.is_none()) {
-                    self.tasks.remove(&key(id));
+                if self.tasks.find(key(id)).is_some_and(|(task, _)| task.made.is_none()) {
+                    self.tasks.remove(key(id));
                 }
             }
-            TaskStep::WorkBegins { task, work: TaskStep::RUNS } => {
-                self.run(thread, BracketOpening::Work(TaskStep::RUNS), key(task));
-            }
-            TaskStep::WorkBegins { work, task } => {
-                self.push(
-                    thread,
-                    Bracket { opening: BracketOpening::Work(work), task, runs: None },
-                );
+            TaskStep::WorkBegins { task, work } => {
+                let runs = (work == TaskStep::RUNS).then(|| self.runs(key(task)));
+                self.push(thread, Bracket { opening: BracketOpening::Work(work), task, runs });
             }
             TaskStep::Joins(id) => {
                 let completed = self.threads.get(thread.index()).and_then(RunningThread::completes);
-                let name = self.tasks.get(&key(id)).and_then(|task| task.name);
+                let name = self.tasks.find(key(id)).and_then(|(task, _)| task.name);
                 if let (Some(completed), Some(name)) = (completed, name) {
-                    self.joins.insert(self.chains.above(completed), name);
+                    self.joins.insert(completed.callers, name);
                 }
             }
             TaskStep::WorkEnds(work) => self.pop(thread, BracketOpening::Work(work)),
-            TaskStep::DelegateBegins(id) => self.run(thread, BracketOpening::Delegate(id), key(id)),
+            TaskStep::DelegateBegins(id) => {
+                let runs = self.runs(key(id));
+                self.open(thread, BracketOpening::Delegate(id), id, runs);
+            }
             TaskStep::DelegateEnds(id) => {
                 self.pop(thread, BracketOpening::Delegate(id));
-                self.tasks.remove(&key(id));
+                self.tasks.remove(key(id));
             }
         }
     }
@@ -253,9 +239,8 @@ impl AsyncStacks {
         stack: StackHandle,
         stacks: &mut Stacks,
     ) -> StackHandle {
-        let by_tasks =
-            |this: &Self| this.threads.get(place.thread.index()).and_then(RunningThread::runs);
-        let Some(runs) = self.profiled(place, stacks).or_else(|| by_tasks(self)) else {
+        let Some(runs) = self.profiled(place, stacks).or_else(|| self.by_tasks(place.thread))
+        else {
             return stack;
         };
         if let Some(known) = self.joined.get(&(stack, runs)) {
@@ -268,6 +253,12 @@ impl AsyncStacks {
         self.joined.insert((stack, runs), joined);
         self.callers.insert(joined, runs);
         joined
+    }
+
+    /// Returns the link for what a thread runs by the events of tasks.
+    fn by_tasks(&mut self, thread: ThreadHandle) -> Option<ChainId> {
+        let RunningTask { name, callers } = self.threads.get(thread.index())?.runs()?;
+        Some(self.chains.add(Link::Runs { name }, callers))
     }
 
     /// Returns the link for what a thread runs by the async profiler.
@@ -322,9 +313,14 @@ impl AsyncStacks {
     }
 
     /// Opens a bracket in which a thread runs a task.
-    fn run(&mut self, thread: ThreadHandle, opening: BracketOpening, key: AsyncKey) {
-        let runs = Some(self.runs(key));
-        self.push(thread, Bracket { opening, task: key.id, runs });
+    fn open(
+        &mut self,
+        thread: ThreadHandle,
+        opening: BracketOpening,
+        task: TaskId,
+        runs: RunningTask,
+    ) {
+        self.push(thread, Bracket { opening, task, runs: Some(runs) });
     }
 
     fn pop(&mut self, thread: ThreadHandle, opening: BracketOpening) {
@@ -333,84 +329,61 @@ impl AsyncStacks {
         }
     }
 
-    fn task(&mut self, key: AsyncKey) -> &mut AsyncTask {
-        if self.tasks.len() >= MAX_TASKS || self.order.len() >= MAX_TASKS.saturating_mul(2) {
-            self.make_room();
-        }
-        match self.tasks.entry(key) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => {
-                self.order.push_back(key);
-                new.insert(AsyncTask::default())
-            }
-        }
-    }
-
-    fn make_room(&mut self) {
-        while self.tasks.len() >= MAX_TASKS
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.tasks.remove(&oldest);
-        }
-        if self.order.len() >= MAX_TASKS.saturating_mul(2) {
-            let tasks = &self.tasks;
-            self.order.retain(|key| tasks.contains_key(key));
-        }
-    }
-
     /// Notes where a task was made, unless that is known.
     fn make(
         &mut self,
-        key: AsyncKey,
+        place: AsyncTaskPlace,
         name: Option<TextHandle>,
         stack: StackHandle,
         thread: ThreadHandle,
     ) {
-        if self.tasks.get(&key).is_some_and(|task| task.made.is_some()) {
+        let Some(task) = self.tasks.at_mut(place).filter(|task| task.made.is_none()) else {
             return;
-        }
+        };
         let runs = self.threads.get(thread.index()).and_then(RunningThread::runs);
-        let above = runs.map_or(ChainId::UNKNOWN, |runs| self.chains.above(runs));
-        let link = Link::Made { stack, name, is_await: key.is_await };
-        let made_by = self.chains.add(link, above);
-        let task = self.task(key);
-        (task.made, task.name, task.made_by) = (Some(stack), name, made_by);
+        let above = runs.map_or(ChainId::UNKNOWN, |runs| runs.callers);
+        let link = Link::Made { stack, name, is_await: place.key.is_await() };
+        task.made_by = self.chains.add(link, above);
+        (task.made, task.name) = (Some(stack), name);
     }
 
-    /// Returns the link of a task that runs, whose callers stand above it.
-    fn runs(&mut self, key: AsyncKey) -> ChainId {
-        let name = self.tasks.get(&key).and_then(|task| task.name);
-        let callers = self.callers_of(key);
-        self.chains.add(Link::Runs { name }, callers)
+    /// Returns what runs with a task.
+    fn runs(&mut self, key: AsyncKey) -> RunningTask {
+        match self.tasks.find(key) {
+            Some((_, place)) => self.runs_at(place),
+            None => RunningTask { name: None, callers: ChainId::UNKNOWN },
+        }
+    }
+
+    fn runs_at(&mut self, place: AsyncTaskPlace) -> RunningTask {
+        let name = self.tasks.at(place).and_then(|task| task.name);
+        RunningTask { name, callers: self.callers_of(place) }
     }
 
     /// Returns the callers of a task: who awaits it, or else who made it.
-    fn callers_of(&mut self, key: AsyncKey) -> ChainId {
-        let mut path = std::mem::take(&mut self.path);
-        path.clear();
-        let mut at = key;
-        let above = loop {
-            let Some(task) = self.tasks.get(&at) else { break ChainId::UNKNOWN };
+    fn callers_of(&mut self, place: AsyncTaskPlace) -> ChainId {
+        self.path.clear();
+        let mut at = place;
+        let mut chain = loop {
+            let Some(task) = self.tasks.at(at) else { break ChainId::UNKNOWN };
             let Some(awaiter) = task.awaiter else { break task.made_by };
             // A damaged trace may have a circle of awaits.
-            if path.len() >= Chains::MAX_DEPTH {
+            if self.path.len() >= Chains::MAX_DEPTH {
                 break ChainId::UNKNOWN;
             }
-            path.push((awaiter, task.made_by));
+            self.path.push((awaiter, task.made_by));
             at = awaiter;
         };
-        let chain = path
-            .iter()
-            .rev()
-            .fold(above, |above, (key, instead)| self.awaiting(*key, [above, *instead]));
-        self.path = path;
+        while let Some((awaiter, instead)) = self.path.pop() {
+            chain = self.awaiting(awaiter, [chain, instead]);
+        }
         chain
     }
 
     /// Returns the link for the method of a task that awaits another.
-    fn awaiting(&mut self, key: AsyncKey, by: [ChainId; 2]) -> ChainId {
+    fn awaiting(&mut self, place: AsyncTaskPlace, by: [ChainId; 2]) -> ChainId {
         let [above, instead] = by;
-        let Some(task) = self.tasks.get_mut(&key) else { return instead };
+        let Some(task) = self.tasks.at_mut(place) else { return instead };
         if let Some((_, link)) = task.link.filter(|(known, _)| *known == by) {
             return link;
         }
