@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::failure::with_causes;
 use crate::input::{Ended, Input, UnreadTimes, ended};
 use crate::units;
-use nettrace_analysis::model::{ActivitySpans, AsyncRuns, EndpointSpans};
+use nettrace_analysis::model::{ActivitySpans, EndpointSpans};
 use nettrace_analysis::report::{
     ActivityChoice, ChosenActivities, During, ReportPass, Reports, RequestSpans,
 };
@@ -84,30 +84,6 @@ impl Analysed {
         ended.set_unread_times(self.unread_times.filter(|_| has_times));
         ended
     }
-}
-
-/// Reads what the async profiler of .NET 11 says of async code, if `options` want its callers. It
-/// comes after the samples that it explains, so it takes a pass of its own.
-pub(crate) fn add_async_runs(
-    options: &mut AnalysisOptions,
-    input: &InputArgs,
-    context: &mut Context<'_>,
-) -> Result<(), Failure> {
-    if !options.async_callers || input.is_stdin() {
-        return Ok(());
-    }
-    let mut trace = context.open(input)?;
-    let runs = AsyncRuns::read(&mut trace.reader);
-    let runs = runs.map_err(|error| failed(&trace.file, &trace.reader, &error))?;
-    if let Some(runs) = runs.as_ref().filter(|runs| runs.left_out() > 0) {
-        let parts = units::counted(runs.left_out(), "part");
-        context.messages.warning(&format!(
-            "{}: {parts} of what the async profiler tells found no room: callers of async code are missing",
-            trace.file
-        ));
-    }
-    options.async_runs = runs.map(Arc::new);
-    Ok(())
 }
 
 /// Returns the times of the activities that the user chose; `None` if none are chosen. Warns of those

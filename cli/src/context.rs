@@ -25,6 +25,8 @@ use std::rc::Rc;
 /// The streams, the style and the delays of a command.
 pub(crate) struct Context<'a> {
     stdin: Option<Box<dyn Read + Send>>,
+    /// Bytes of a file that were read beforehand, by its name.
+    kept: Option<(String, Input)>,
     pub(crate) stdin_is_terminal: bool,
     pub(crate) stdout_is_terminal: bool,
     /// Whether `TERM` names a terminal that cannot show anything in place.
@@ -60,6 +62,7 @@ impl<'a> Context<'a> {
             is_wide: args.wide,
             columns_left_out: Vec::new(),
             stdin: Some(console.stdin),
+            kept: None,
             stdin_is_terminal: console.stdin_is_terminal,
             stdout_is_terminal: console.stdout_is_terminal,
             has_user: console.stdout_is_terminal || console.stderr_is_terminal,
@@ -85,8 +88,16 @@ impl<'a> Context<'a> {
         Ok(Trace { file: args.name(), reader: Reader::with_limits(input, limits) })
     }
 
+    /// Keeps the bytes of a file for [`Context::input`], which returns them once.
+    pub(crate) fn keep(&mut self, args: &InputArgs, input: Input) {
+        self.kept = Some((args.name(), input));
+    }
+
     /// Opens the bytes of the file that the user named.
     pub(crate) fn input(&mut self, args: &InputArgs) -> Result<Input, Failure> {
+        if let Some((_, kept)) = self.kept.take_if(|(name, _)| *name == args.name()) {
+            return Ok(kept);
+        }
         if args.is_stdin() {
             let limit = args.read.input_limit.0;
             return Input::stdin(self.stdin()?, limit, Rc::clone(&self.progress));

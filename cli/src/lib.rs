@@ -15,6 +15,7 @@
 mod analysed;
 mod analysis_options;
 mod args;
+mod async_runs;
 mod commands;
 mod console;
 #[cfg(windows)]

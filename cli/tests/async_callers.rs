@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{file, nettrace};
+use common::{file, gzip, nettrace, nettrace_with_input};
 use nettrace_testdata::corpus;
 
 const CHAIN: &str =
@@ -26,6 +26,35 @@ fn every_format_of_stacks_has_the_callers() {
             assert!(text.lines().any(|line| line.contains(CHAIN)), "{text}");
         }
         assert!(text.contains("Orders.Price") && !text.contains("RunContinuations"), "{format}");
+    }
+}
+
+#[test]
+fn standard_input_has_the_same_callers_as_a_file_packed_or_not() {
+    let bytes = corpus::known("async/shop-full").bytes();
+    let path = file("async-shop-stdin.nettrace", &bytes);
+    let args = |file| ["report", "tree", "--names", "short", "--async", "--json", file];
+    let of_file = nettrace(&args(&path)).text().replace(&path, "FILE");
+    assert!(of_file.contains("Orders.Price"), "{of_file}");
+    for input in [bytes.clone(), gzip(&bytes)] {
+        let ran = nettrace_with_input(&args("-"), &input);
+        assert_eq!((ran.code, &*ran.stderr), (Some(0), ""));
+        assert_eq!(ran.text(), of_file);
+    }
+}
+
+mod with_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs NETTRACE_SHARED"]
+    fn standard_input_has_what_the_async_profiler_tells() {
+        let bytes = corpus::trace("net11-linux-x64/async-profiler.nettrace").bytes();
+        let path = file("async-profiler-stdin.nettrace", &bytes);
+        let args = |file| ["report", "tree", "--async", "--json", file];
+        let of_file = nettrace(&args(&path));
+        assert!(of_file.text().contains("Program.Worker"), "{}", of_file.text());
+        assert_eq!(nettrace_with_input(&args("-"), &bytes).text(), of_file.text());
     }
 }
 

@@ -28,7 +28,7 @@ const ORDER: &[&[&str]] = &[
     &["analysis_options", "live"],
     &["output"],
     &["context"],
-    &["analysed", "heap_file", "survey", "table"],
+    &["analysed", "async_runs", "heap_file", "survey", "table"],
     &["stack_names"],
     // Modules that several commands need come first. A command may import another command.
     &["commands::attached"],

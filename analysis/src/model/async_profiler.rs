@@ -6,8 +6,8 @@
 //! pass of their own, and the analysis is given them.
 
 use crate::hash::HashMap;
-use nettrace_parser::view::{AsyncBuffer, AsyncDetail, AsyncEvent, View};
-use nettrace_parser::{Event, Reader, Source};
+use nettrace_parser::view::{AsyncBuffer, AsyncDetail, AsyncEvent, AsyncManifest, View};
+use nettrace_parser::{BlockKind, Event, Reader, Source};
 use std::sync::Arc;
 
 /// Maximum number of distinct stacks. Further ones are unknown.
@@ -21,10 +21,16 @@ const MAX_DISPATCHERS: usize = 1 << 18;
 const MAX_KEPT_FRAMES: usize = 1 << 22;
 /// Maximum number of threads that are followed. What further ones run is unknown.
 const MAX_THREADS: usize = 1 << 14;
+/// Maximum number of processes whose manifest is kept. Kinds of sub-events that later runtimes add end
+/// the buffers of further ones.
+const MAX_MANIFESTS: usize = 64;
 /// Maximum number of nested contexts of a thread; beyond it, the outermost half is dropped.
 const MAX_NESTED: usize = 256;
 /// Maximum number of frames of a stack with the callers of what made it.
 const MAX_FRAMES: usize = 1024;
+
+/// End of the name of the async profiler's provider.
+const PROVIDER_END: &str = ".AsyncProfilerEventSource";
 
 /// Stacks of the async code that threads ran over time, by the async profiler of .NET 11.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,6 +38,7 @@ pub struct AsyncRuns {
     stacks: Vec<Arc<[u64]>>,
     threads: HashMap<(Option<u64>, u64), Vec<AsyncRun>>,
     left_out: u64,
+    unread_buffers: u64,
 }
 
 /// Time from which on a thread runs the code of a stack, in ticks, and the stack's number.
@@ -42,6 +49,25 @@ struct AsyncRun {
 }
 
 impl AsyncRuns {
+    /// Returns whether the async profiler may have written to a trace, which the definitions of its
+    /// event types show: no event is read. `blocks` is made by [`Reader::blocks_only`].
+    ///
+    /// # Errors
+    /// If the trace cannot be read any further.
+    pub fn occur<S: Source>(blocks: &mut Reader<S>) -> Result<bool, nettrace_parser::Error> {
+        // Names are UTF-16 up to version 5, and UTF-8 from version 6 on.
+        let wide: Vec<u8> = PROVIDER_END.bytes().flat_map(|byte| [byte, 0]).collect();
+        let has = |content: &[u8], name: &[u8]| content.windows(name.len()).any(|it| it == name);
+        while let Some(block) = blocks.next_block()? {
+            if block.kind == BlockKind::Metadata
+                && (has(block.content, &wide) || has(block.content, PROVIDER_END.as_bytes()))
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Reads the buffers of a trace; `None` if there are none.
     ///
     /// # Errors
@@ -58,6 +84,12 @@ impl AsyncRuns {
     /// threads that found no room. The callers of async code are unknown then.
     pub fn left_out(&self) -> u64 {
         self.left_out
+    }
+
+    /// Returns the number of buffers that could not be read to their end. The callers of async code
+    /// may be unknown then.
+    pub fn unread_buffers(&self) -> u64 {
+        self.unread_buffers
     }
 
     /// Returns the number of the stack that a thread ran at a time; `None` if it is not known.
@@ -147,6 +179,8 @@ struct Reading {
     /// Stack of each dispatcher, and that of what made it.
     known: HashMap<(Option<u64>, u64), Dispatcher>,
     contexts: HashMap<(Option<u64>, u64), Vec<AsyncContext>>,
+    /// What the manifest of each process tells of its buffers.
+    manifests: HashMap<Option<u64>, AsyncManifest>,
     /// Number of frames of all stacks.
     frames: usize,
     count: usize,
@@ -167,17 +201,34 @@ impl Default for Dispatcher {
 
 impl Reading {
     fn event(&mut self, event: &Event<'_>) {
-        let Some(buffer) = AsyncBuffer::from_event(event) else { return };
-        let key = (event.process_id(), buffer.os_thread_id);
+        if let Some(buffer) = AsyncBuffer::from_event(event) {
+            self.buffer(event.process_id(), &buffer);
+        }
+    }
+
+    fn buffer(&mut self, process: Option<u64>, buffer: &AsyncBuffer<'_>) {
+        let key = (process, buffer.os_thread_id);
         if self.contexts.len() >= MAX_THREADS && !self.contexts.contains_key(&key) {
             self.runs.left_out = self.runs.left_out.saturating_add(1);
             return;
         }
-        for event in buffer.events() {
+        let known = self.manifests.get(&process).copied().unwrap_or_default();
+        let mut events = buffer.events_by(known);
+        let mut count = 0u32;
+        for event in events.by_ref() {
+            count = count.saturating_add(1);
             if let Some(step) = AsyncStep::of_event(&event) {
                 self.step(key, event.ticks, step);
             }
         }
+        if *events.manifest() != known
+            && (self.manifests.len() < MAX_MANIFESTS || self.manifests.contains_key(&process))
+        {
+            self.manifests.insert(process, *events.manifest());
+        }
+        let is_whole = events.unread().is_empty() && count == buffer.event_count;
+        let unread = &mut self.runs.unread_buffers;
+        *unread = unread.saturating_add(u64::from(!is_whole));
     }
 
     fn step(&mut self, key: (Option<u64>, u64), ticks: u64, step: AsyncStep) {
@@ -292,6 +343,32 @@ impl Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Returns a buffer of a thread that states a number of sub-events and has these bytes of them.
+    fn buffer(count: u32, events: &[u8]) -> Vec<u8> {
+        let size = u32::try_from(events.len() + 37).unwrap();
+        let head = [&[1][..], &size.to_le_bytes(), &[0; 4], &9u64.to_le_bytes()].concat();
+        let times = [10u64, 20].map(u64::to_le_bytes).concat();
+        [&head, &count.to_le_bytes()[..], &times, events].concat()
+    }
+
+    #[test]
+    fn a_kind_of_a_later_runtime_does_not_hide_what_follows() {
+        // The manifest has kind 24 with sizes of one byte; then a context is resumed with its stack.
+        let manifest = [22, 0, 9, 0, 1, 1, 1, 1, 0, 1, 24, 1, 1];
+        let later = [24, 1, 2, 8, 8, 2, 1, 1, 5, 7, 1, 5, 0, 0, 0, 1, 5, 0x40];
+        let mut reading = Reading::default();
+        let mut take = |process, count, bytes: &[u8]| {
+            let bytes = buffer(count, bytes);
+            reading.buffer(process, &AsyncBuffer::from_bytes(&bytes).unwrap());
+            (reading.runs.unread_buffers(), reading.runs.stacks.len())
+        };
+        assert_eq!(take(Some(1), 1, &manifest), (0, 0));
+        assert_eq!(take(Some(2), 3, &later), (1, 0), "another process has no manifest");
+        assert_eq!(take(Some(1), 3, &later), (1, 1));
+        assert_eq!(take(Some(1), 4, &later), (2, 1), "one sub-event less than stated");
+        assert_eq!(reading.runs.addresses(0), [0x40]);
+    }
 
     #[test]
     fn what_finds_no_room_is_counted_and_takes_none() {

@@ -22,6 +22,16 @@ pub(crate) struct Input {
     bytes: SourceBytes,
     progress: Rc<Progress>,
     whole: Option<u64>,
+    kept: Option<KeptBytes>,
+}
+
+/// The first bytes of a trace, which are kept to be read again.
+#[derive(Clone, Copy)]
+struct KeptBytes {
+    /// Maximum number of bytes. The trace ends there.
+    most: u64,
+    /// Whether the trace has more.
+    has_more: bool,
 }
 
 /// The bytes of a trace. This is an enum instead of a type parameter so that the parser's reader is
@@ -60,7 +70,7 @@ impl Input {
                 SourceBytes::Read(bytes)
             }
         };
-        Ok(Input { bytes, progress, whole })
+        Ok(Input { bytes, progress, whole, kept: None })
     }
 
     /// Opens the second stream of a file: [`second`] has its places. A file beside the trace counts
@@ -85,7 +95,8 @@ impl Input {
         let whole = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?.len();
         let bytes = TraceBytes::open_second(File::open(path).ok()?, limit)?;
         let progress = Rc::new(Progress::new(false));
-        Some(Reader::new(Input { bytes: SourceBytes::Read(bytes), progress, whole: Some(whole) }))
+        let bytes = SourceBytes::Read(bytes);
+        Some(Reader::new(Input { bytes, progress, whole: Some(whole), kept: None }))
     }
 
     /// Opens the second stream in its own file.
@@ -107,7 +118,24 @@ impl Input {
     ) -> Result<Input, Failure> {
         let failed = |error: io::Error| Failure::open(STDIN_NAME, Path::new("-"), &error);
         let bytes = TraceBytes::open_stream(stdin, false, limit).map_err(failed)?;
-        Ok(Input { bytes: SourceBytes::Read(bytes), progress, whole: None })
+        Ok(Input { bytes: SourceBytes::Read(bytes), progress, whole: None, kept: None })
+    }
+
+    /// Keeps the first bytes, so that they can be read again, and ends after them. A mapped file
+    /// needs not be kept.
+    pub(crate) fn keeping(self, most: u64) -> Input {
+        let kept = (!self.is_mapped()).then_some(KeptBytes { most, has_more: false });
+        Input { kept, ..self }
+    }
+
+    /// Returns whether the trace has more bytes than are kept.
+    pub(crate) fn is_beyond_kept(&self) -> bool {
+        self.kept.is_some_and(|kept| kept.has_more)
+    }
+
+    /// Goes on after the bytes that are kept, which are released as they are read.
+    pub(crate) fn without_limit(self) -> Input {
+        Input { kept: None, ..self }
     }
 
     /// Returns whether the bytes are those of a mapped file, which take no memory.
@@ -165,6 +193,12 @@ impl Source for Input {
     }
 
     fn fill(&mut self, end: u64) -> io::Result<bool> {
+        if let Some(kept) = &mut self.kept
+            && end > kept.most
+        {
+            kept.has_more = true;
+            return Ok(false);
+        }
         let (filled, done) = match &mut self.bytes {
             SourceBytes::Mapped(mapped) => (mapped.fill(end), end),
             SourceBytes::Read(bytes) => (bytes.fill(end), bytes.consumed()),
@@ -175,6 +209,9 @@ impl Source for Input {
 
     /// Ignores errors of reading after the end mark of the trace.
     fn fill_at_once(&mut self, end: u64) -> io::Result<bool> {
+        if self.kept.is_some_and(|kept| end > kept.most) {
+            return Ok(false);
+        }
         let filled = match &mut self.bytes {
             SourceBytes::Mapped(mapped) => mapped.fill_at_once(end),
             SourceBytes::Read(bytes) => bytes.fill_at_once(end),
@@ -190,9 +227,34 @@ impl Source for Input {
     }
 
     fn release(&mut self, before: u64) {
+        if self.kept.is_some() {
+            return;
+        }
         match &mut self.bytes {
             SourceBytes::Mapped(mapped) => mapped.release(before),
             SourceBytes::Read(bytes) => bytes.release(before),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    #[test]
+    fn what_is_kept_can_be_read_again_and_reading_goes_on_behind_it() {
+        let stream = Box::new(Cursor::new(b"0123456789".to_vec()));
+        let input = Input::stdin(stream, u64::MAX, Rc::new(Progress::new(false))).unwrap();
+        let mut input = input.keeping(6);
+        assert!(input.fill(4).unwrap() && !input.is_beyond_kept());
+        input.release(3);
+        assert_eq!(input.start(), 0, "nothing is released");
+        assert!(!input.fill(7).unwrap() && input.is_beyond_kept());
+        assert!(input.fill(6).unwrap());
+        let mut input = input.without_limit();
+        assert!(input.fill(9).unwrap() && input.bytes().starts_with(b"012345678"));
+        input.release(3);
+        assert_eq!((input.start(), input.fill(11).unwrap()), (3, false));
     }
 }

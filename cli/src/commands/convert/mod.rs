@@ -4,9 +4,10 @@ mod kinds;
 mod named_file;
 mod target;
 
-use crate::analysed::{Analysed, add_async_runs, chosen_spans};
+use crate::analysed::{Analysed, chosen_spans};
 use crate::analysis_options::AnalysisArgs;
 use crate::args::{ConvertArgs, UnitArg};
+use crate::async_runs::add_async_runs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -47,13 +48,13 @@ pub(super) fn write(
     let read: Vec<&Path> = [&input.file].into_iter().chain(maps).map(PathBuf::as_path).collect();
     let is_terminal = context.stdout_is_terminal;
     check(&targets, args.force, &read, is_terminal)?;
+    let (mut options, kinds) = options(args);
+    add_async_runs(&mut options, &input, context)?;
     // An unreadable trace is reported before any output is created.
     let mut trace = Analysed::new(context.open(&input)?)?;
     let file = trace.file.clone();
-    let (mut options, kinds) = options(args);
     options.filter.spans =
         chosen_spans(args.samples.during(), Some(&args.activity), &input, context)?;
-    add_async_runs(&mut options, &input, context)?;
     options.thread_times = trace.thread_times(&input);
     let wanted = match kinds.is_empty() {
         false => kinds.clone(),

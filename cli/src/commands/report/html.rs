@@ -1,9 +1,10 @@
 //! `report html`: writes a trace as one HTML file.
 
 use super::summary::complete;
-use crate::analysed::{Analysed, add_async_runs, chosen_spans};
+use crate::analysed::{Analysed, chosen_spans};
 use crate::analysis_options::AnalysisArgs;
 use crate::args::{HtmlArgs, InputArgs};
+use crate::async_runs::add_async_runs;
 use crate::commands::convert::with_ending;
 use crate::commands::heap::missing;
 use crate::context::Context;
@@ -44,6 +45,8 @@ pub(crate) fn write_page(
     target: &PageTarget,
     context: &mut Context<'_>,
 ) -> Result<Exit, Failure> {
+    let mut options = counted.options();
+    add_async_runs(&mut options, input, context)?;
     let opened = HeapFile::open(input, context)?;
     let maps = counted.names().into_iter().flat_map(|names| &names.perf_map);
     let read: Vec<&Path> =
@@ -57,9 +60,7 @@ pub(crate) fn write_page(
     };
     let mut trace = Analysed::new(trace)?;
     let file = trace.file.clone();
-    let mut options = counted.options();
     options.filter.spans = chosen_spans(counted.during(), None, input, context)?;
-    add_async_runs(&mut options, input, context)?;
     options.thread_times = trace.thread_times(input);
     let mut pass = page::pass(options);
     trace.read(|events| pass.read(events))?;

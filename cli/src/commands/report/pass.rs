@@ -1,9 +1,10 @@
 //! Runs any report: reads the trace once, writes JSON or text, and warns with advice what to record
 //! if the trace has nothing for the report.
 
-use crate::analysed::{Analysed, add_async_runs, chosen_spans, endpoint_spans};
+use crate::analysed::{Analysed, chosen_spans, endpoint_spans};
 use crate::analysis_options::AnalysisArgs;
 use crate::args::{ActivityArg, InputArgs, ReportArgs, RowsArg};
+use crate::async_runs::add_async_runs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
