@@ -5,7 +5,9 @@ use crate::common;
 
 use common::{AT_END, RUNTIME, folded_with, method, native, sample, session};
 use nettrace_analysis::convert::ConvertOptions;
+use nettrace_analysis::report::{ReportPass, Tasks};
 use nettrace_analysis::{AnalysisOptions, NameStyle};
+use nettrace_parser::Reader;
 use nettrace_testdata::synth::{EventType, Field, FieldType, SessionEvent, Step, Value};
 
 const TASKS: &str = "System.Threading.Tasks.TplEventSource";
@@ -346,4 +348,44 @@ fn a_method_that_the_runtime_suspends_ends_at_its_resumption() {
         burns(&[&[PRICE_CALL, THUNK, CONTINUES, STORE], &RESUMED]),
     ];
     assert_eq!(folded(steps), [format!("{MISSING};Orders.Price;Cpu.Burn")]);
+}
+
+/// Returns a buffer of the async profiler about a thread, from 1,000 ticks on.
+fn buffer(os_thread: u64, count: u32, events: &[u8]) -> Vec<Value> {
+    let size = u32::try_from(events.len() + 37).unwrap();
+    let head = [&[1][..], &size.to_le_bytes(), &[0; 4], &os_thread.to_le_bytes()].concat();
+    let times = [1000u64, 2000].map(u64::to_le_bytes).concat();
+    let bytes = [&head, &count.to_le_bytes()[..], &times, events].concat();
+    let length = Value::U32(u32::try_from(bytes.len()).unwrap());
+    [length].into_iter().chain(bytes.into_iter().map(Value::U8)).collect()
+}
+
+#[test]
+fn awaits_of_methods_that_the_runtime_suspends_come_from_its_async_profiler() {
+    const PROFILER: &str = "System.Runtime.CompilerServices.AsyncProfilerEventSource";
+    // Dispatcher 5 is created after 10 ticks and resumed on another thread after 100, with a stack of
+    // the address 0x10010; there it is complete after 120.
+    let created = [1, 10, 2, 0, 5];
+    let resumed = [2, 100, 1, 5, 7, 0, 7, 0, 0, 0, 1, 5, 0x90, 0x80, 0x04, 4, 20];
+    let event = |values| {
+        Step::Event(SessionEvent { event_type: FIRST_TASK, values, ..SessionEvent::default() })
+    };
+    // The buffer of the second thread is full first.
+    let mut session = session(vec![
+        event(buffer(12, 3, &resumed)),
+        event(buffer(11, 1, &created)),
+        method(AT_END, 1, 0x1_0000, 0x100, "S.Orders.Place"),
+    ]);
+    session.types.push(native(RUNTIME, 1, 0));
+    assert_eq!(session.types.len(), FIRST_TASK);
+    session.types.push(EventType { version: 1, ..EventType::new(PROFILER, 1, "AsyncEvents") });
+    let bytes = session.record().stream.bytes;
+    let mut pass = ReportPass::new(Tasks::default());
+    assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
+    let report = pass.finish().output;
+    let wait = &report.waits[0];
+    assert_eq!((report.waits.len(), wait.waits.count, wait.is_blocking), (1, 1, false));
+    assert_eq!(wait.name, "waited for by S.Orders.Place(int)");
+    assert_eq!(wait.by[0].method, "S.Orders.Place");
+    assert_eq!(wait.waits.total_ns, 90, "a tick is a nanosecond");
 }

@@ -15,6 +15,8 @@ const MAX_STACKS: usize = 1 << 16;
 /// Maximum number of times at which threads went on with another stack, which take 16 bytes each.
 /// Later ones are unknown.
 const MAX_RUNS: usize = 1 << 21;
+/// Maximum number of times at which dispatchers are suspended or resumed, which take 40 bytes each.
+const MAX_EDGES: usize = 1 << 19;
 /// Maximum number of dispatchers whose stacks are kept. Further ones are unknown.
 const MAX_DISPATCHERS: usize = 1 << 18;
 /// Maximum number of frames of all stacks, which take 8 bytes each. Further stacks are unknown.
@@ -184,6 +186,21 @@ struct Reading {
     /// Number of frames of all stacks.
     frames: usize,
     count: usize,
+    /// When dispatchers are suspended and resumed, instead of what threads run; `None` if that is not
+    /// asked.
+    edges: Option<Vec<PauseEdge>>,
+    /// Number of further edges.
+    edges_left_out: u64,
+}
+
+/// Time at which a dispatcher is suspended, or resumed with a stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct PauseEdge {
+    process: Option<u64>,
+    dispatcher: u64,
+    ticks: u64,
+    /// Number of the stack that is resumed; `None` if the dispatcher is suspended.
+    resumed: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -245,6 +262,7 @@ impl Reading {
                 {
                     known.made_by = (stack, by.ended);
                 }
+                self.edge(PauseEdge { process, dispatcher, ticks, resumed: None });
             }
             AsyncStep::Resumed(dispatcher) => {
                 if contexts.len() >= MAX_NESTED {
@@ -254,9 +272,11 @@ impl Reading {
                 self.goes_on(key, ticks);
             }
             AsyncStep::Left { is_over } => {
-                let left = contexts.pop();
-                if let Some(left) = left.filter(|_| is_over) {
-                    self.known.remove(&(process, left.dispatcher));
+                if let Some(AsyncContext { dispatcher, .. }) = contexts.pop() {
+                    match is_over {
+                        true => drop(self.known.remove(&(process, dispatcher))),
+                        false => self.edge(PauseEdge { process, dispatcher, ticks, resumed: None }),
+                    }
                 }
                 self.goes_on(key, ticks);
             }
@@ -267,6 +287,10 @@ impl Reading {
             }
             AsyncStep::Stack { dispatcher, is_appended, is_resumed, addresses } => {
                 self.stack((process, dispatcher), is_appended, addresses);
+                let known = self.known.get(&(process, dispatcher));
+                if let Some(Dispatcher { stack, .. }) = known.filter(|_| is_resumed).copied() {
+                    self.edge(PauseEdge { process, dispatcher, ticks, resumed: Some(stack) });
+                }
                 if is_resumed || is_appended {
                     self.goes_on(key, ticks);
                 }
@@ -319,8 +343,20 @@ impl Reading {
         number
     }
 
+    /// Notes that a dispatcher is suspended or resumed.
+    fn edge(&mut self, edge: PauseEdge) {
+        match &mut self.edges {
+            Some(edges) if edges.len() < MAX_EDGES => edges.push(edge),
+            Some(_) => self.edges_left_out = self.edges_left_out.saturating_add(1),
+            None => {}
+        }
+    }
+
     /// Notes that a thread goes on with its innermost context.
     fn goes_on(&mut self, key: (Option<u64>, u64), from: u64) {
+        if self.edges.is_some() {
+            return;
+        }
         let top = self.contexts.get(&key).and_then(|contexts| contexts.last());
         // What a thread runs outside of async code has no callers to be found.
         let Some(top) = top else { return };
@@ -337,6 +373,56 @@ impl Reading {
         self.count = self.count.saturating_add(1);
         let from = rows.last().map_or(from, |last| from.max(last.from));
         rows.push(AsyncRun { from, stack });
+    }
+}
+
+/// Times in which async code was suspended, by what the async profiler says.
+#[derive(Debug)]
+pub(crate) struct AsyncPauses {
+    reading: Reading,
+}
+
+/// Time in which a chain of async calls was suspended, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AsyncPause {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    /// Number of the stack that was resumed; its innermost method had awaited.
+    pub(crate) stack: usize,
+}
+
+impl Default for AsyncPauses {
+    fn default() -> AsyncPauses {
+        let edges = Some(Vec::new());
+        AsyncPauses { reading: Reading { edges, ..Reading::default() } }
+    }
+}
+
+impl AsyncPauses {
+    /// Takes a buffer of the async profiler.
+    pub(crate) fn event(&mut self, event: &Event<'_>) {
+        self.reading.event(event);
+    }
+
+    /// Returns the addresses of the stacks from a number on, innermost first.
+    pub(crate) fn stacks_from(&self, number: usize) -> impl Iterator<Item = &[u64]> {
+        self.reading.runs.stacks.iter().skip(number).map(|stack| &**stack)
+    }
+
+    /// Returns the pauses that have ended, and the number of what found no room. Buffers of several
+    /// threads come in any order, so it is known only at the end what belongs together.
+    pub(crate) fn finish(mut self) -> (Vec<AsyncPause>, u64) {
+        let mut edges = self.reading.edges.take().unwrap_or_default();
+        edges.sort_unstable();
+        let pauses = edges.windows(2).filter_map(|pair| {
+            let [one, other] = pair else { return None };
+            let is_pause = (one.process, one.dispatcher) == (other.process, other.dispatcher);
+            let stack = other.resumed.filter(|_| is_pause && one.resumed.is_none())?;
+            let stack = usize::try_from(stack).ok().filter(|_| stack != NO_STACK)?;
+            Some(AsyncPause { from: one.ticks, to: other.ticks, stack })
+        });
+        let left_out = self.reading.edges_left_out.saturating_add(self.reading.runs.left_out);
+        (pauses.collect(), left_out)
     }
 }
 
@@ -368,6 +454,30 @@ mod tests {
         assert_eq!(take(Some(1), 3, &later), (1, 1));
         assert_eq!(take(Some(1), 4, &later), (2, 1), "one sub-event less than stated");
         assert_eq!(reading.runs.addresses(0), [0x40]);
+    }
+
+    #[test]
+    fn a_pause_ends_when_its_dispatcher_goes_on_though_another_thread_tells_it_first() {
+        let mut pauses = AsyncPauses::default();
+        let mut step = |thread, ticks, step| pauses.reading.step((None, thread), ticks, step);
+        let stack = |dispatcher| AsyncStep::Stack {
+            dispatcher,
+            is_appended: false,
+            is_resumed: true,
+            addresses: vec![0x40],
+        };
+        // The second thread's buffer comes first.
+        step(2, 50, AsyncStep::Resumed(7));
+        step(2, 51, stack(7));
+        step(2, 60, AsyncStep::Left { is_over: true });
+        step(1, 10, AsyncStep::Created { parent: 0, dispatcher: 7 });
+        step(1, 20, AsyncStep::Resumed(7));
+        step(1, 21, stack(7));
+        step(1, 30, AsyncStep::Left { is_over: false });
+        step(1, 90, AsyncStep::Created { parent: 0, dispatcher: 8 });
+        let pause = |from, to| AsyncPause { from, to, stack: 0 };
+        assert_eq!(pauses.stacks_from(0).collect::<Vec<_>>(), [[0x40]]);
+        assert_eq!(pauses.finish(), (vec![pause(10, 21), pause(30, 51)], 0));
     }
 
     #[test]

@@ -93,6 +93,7 @@ pub(crate) use about::LearnTopic;
 pub use activity_spans::ActivitySpans;
 pub(crate) use activity_spans::is_of_process;
 pub(crate) use assemblies::{Assembly, Domain, is_core};
+pub(crate) use async_profiler::AsyncPauses;
 pub use async_profiler::AsyncRuns;
 use async_stacks::AsyncStacks;
 pub(crate) use async_stacks::{AwaitFields, TaskStep};

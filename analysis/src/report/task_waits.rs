@@ -171,6 +171,22 @@ impl TaskWaits {
         }
     }
 
+    /// Adds a wait that has ended.
+    pub(super) fn add(
+        &mut self,
+        place: TaskWaitPlace,
+        (start_nanos, nanos): (i64, u64),
+        each: Option<&mut EachTask>,
+    ) {
+        if self.is_open_only {
+            return;
+        }
+        let (waited, begun) = self.places.entry(place).or_default();
+        increase(begun, 1);
+        waited.add(nanos);
+        add_to(each, place, start_nanos, Some(nanos));
+    }
+
     /// Returns whether a wait for the task is in progress.
     pub(super) fn is_open(&self, key: TaskKey) -> bool {
         self.open.is_open(key)

@@ -8,6 +8,9 @@
 //! | 10, 11 | TaskWaitBegin, TaskWaitEnd | the start and end of a wait for a task, blocking or by `await` |
 //! | 14, 15 | TraceOperationBegin, TraceOperationEnd | a task's name; keyword 8 |
 //!
+//! Methods that the runtime itself suspends (.NET 11) have none of these. The buffers of its async
+//! profiler, `System.Runtime.CompilerServices.AsyncProfilerEventSource`, tell when they await.
+//!
 //! A task without code of its own, such as the task of an async method, has a name but is not
 //! scheduled. A task without a name is shown by the method that scheduled it.
 
@@ -22,11 +25,13 @@ use super::task_waits::{OpenTaskWait, TaskKey, TaskWaitPlace, TaskWaitRow, TaskW
 use crate::by_type::ByType;
 use crate::hash::HashMap;
 use crate::model::intervals::{Interval, Matcher};
-use crate::model::{Frame, Mode, Model, Resolved, StackHandle, TaskKind, TextHandle, task_method};
+use crate::model::{
+    AsyncPauses, Frame, Mode, Model, Resolved, StackHandle, TaskKind, TextHandle, task_method,
+};
 use crate::number_field::NumberField;
 use crate::sorted::SortFew;
-use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
+use nettrace_parser::{Clock, Event};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,7 +70,7 @@ pub struct TasksReport {
     /// Number of tasks by the activity that scheduled them, most first.
     pub activities: Vec<TaskActivity>,
     /// Whether async methods ran that the runtime itself suspends and resumes (.NET 11), which
-    /// write no events of awaited tasks.
+    /// write no events of awaited tasks, and its async profiler did not tell of them either.
     pub has_runtime_async: bool,
     /// Tasks and waits that [`Tasks::take_ended`] has not returned.
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -144,7 +149,45 @@ pub struct Tasks {
     each: Option<EachTask>,
     /// Open activities; `None` if tasks are not counted by activity.
     activities: Option<Activities>,
+    /// What the async profiler tells; `None` if it tells nothing.
+    profiled: Option<Box<ProfiledAwaits>>,
     top: usize,
+}
+
+/// Awaits by the async profiler.
+#[derive(Debug)]
+struct ProfiledAwaits {
+    pauses: AsyncPauses,
+    /// Handles of its stacks, by their numbers.
+    stacks: Vec<StackHandle>,
+    clock: Clock,
+}
+
+impl ProfiledAwaits {
+    fn new(clock: Clock) -> ProfiledAwaits {
+        ProfiledAwaits { pauses: AsyncPauses::default(), stacks: Vec::new(), clock }
+    }
+
+    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        self.pauses.event(event);
+        for addresses in self.pauses.stacks_from(self.stacks.len()) {
+            self.stacks.push(model.stack_of_addresses(event, moment.thread, addresses));
+        }
+    }
+
+    /// Adds the awaits to those by tasks.
+    fn finish(self, waits: &mut TaskWaits, mut each: Option<&mut EachTask>) {
+        let (pauses, _) = self.pauses.finish();
+        for pause in pauses {
+            let nanos = |ticks| self.clock.nanos_since_start(ticks);
+            let times = nanos(pause.from).zip(nanos(pause.to));
+            let Some(((from, to), stack)) = times.zip(self.stacks.get(pause.stack)) else {
+                continue;
+            };
+            let lasted = u64::try_from(to.saturating_sub(from)).unwrap_or(0);
+            waits.add(((None, *stack), false), (from, lasted), each.as_deref_mut());
+        }
+    }
 }
 
 impl Default for Tasks {
@@ -160,6 +203,7 @@ impl Default for Tasks {
             running: Matcher::default(),
             each: None,
             activities: Some(Activities::without_parts().top(0)),
+            profiled: None,
             top: DEFAULT_ROWS,
         }
     }
@@ -365,11 +409,20 @@ impl Report for Tasks {
     fn wants(&self, event: &Event<'_>) -> bool {
         match event.known_provider() {
             KnownProvider::Tasks => matches!(event.id(), 7..=11 | 14 | 15),
+            KnownProvider::AsyncProfiler => true,
             _ => self.activities.as_ref().is_some_and(|activities| activities.wants(event)),
         }
     }
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
+        if event.known_provider() == KnownProvider::AsyncProfiler {
+            if moment.is_selected {
+                let clock = event.session().clock();
+                let new = || Box::new(ProfiledAwaits::new(clock));
+                self.profiled.get_or_insert_with(new).event(event, moment, model);
+            }
+            return true;
+        }
         let Some(fields) = self.fields.look_up(event, TaskFields::of_type) else {
             // Starts and stops of activities are followed, as tasks are counted by activity, but
             // this report is not about them.
@@ -423,6 +476,10 @@ impl Report for Tasks {
         rows.sort_few_by_key(|(_, (site, _))| Reverse((site.scheduled, site.started)));
         let mut shown = ShownFrames::new(resolved);
         let by = |place: &TaskPlace| waiter(resolved, place.1);
+        let is_profiled = self.profiled.is_some();
+        if let Some(profiled) = self.profiled.take() {
+            profiled.finish(&mut self.waits, each.as_mut());
+        }
         let waited = self.waits.finish(&mut shown, passes, named, by, each.as_mut());
         let mut each = each.unwrap_or_default();
         each.name(named);
@@ -470,7 +527,8 @@ impl Report for Tasks {
             open: waited.open,
             waits: waited.rows,
             activities,
-            has_runtime_async: resolved.all_frames().iter().any(|frame| is_of_runtime_async(frame)),
+            has_runtime_async: !is_profiled
+                && resolved.all_frames().iter().any(|frame| is_of_runtime_async(frame)),
             each,
         }
     }
