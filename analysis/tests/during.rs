@@ -2,7 +2,8 @@
 
 use crate::common::{RUNTIME, SAMPLER, native, path};
 use nettrace_analysis::report::{
-    ActivityChoice, ChosenActivities, During, Exceptions, Gc, ReportPass, Reports, TopNOptions,
+    ActivityChoice, ChosenActivities, During, Exceptions, Gc, ReportPass, Reports, RequestSpans,
+    TopNOptions,
 };
 use nettrace_analysis::{AnalysisOptions, Filter};
 use nettrace_parser::Reader;
@@ -152,6 +153,45 @@ fn threads_count_while_they_work_for_the_activity_and_collections_while_it_is_op
     // An id and the name of an endpoint are short forms of the same.
     let by_id = counts(&bytes, ActivityChoice::Id("//1/1".to_owned()), false);
     assert_eq!((by_id.0, by_id.1, by_id.2, &by_id.3.spans), (3, 1, 2, &found.spans));
+}
+
+#[test]
+fn a_sample_has_the_chosen_activity_that_its_thread_worked_for() {
+    let (outer, inner) = (path([0x11, 0, 0, 0]), path([0x11, 0x20, 0, 0]));
+    // The inner order goes on on the second thread, while nothing is done for the outer one.
+    let bytes = session(vec![
+        start(0, outer, 7),
+        sample(0),
+        start(0, inner, 8),
+        sample(0),
+        thrown(1, inner),
+        sample(1),
+        stop(1, inner),
+        thrown(0, outer),
+        sample(0),
+        stop(0, outer),
+        sample(0),
+        sample(2),
+    ]);
+    let orders = RequestSpans::default().activities(["Shop/Order"]);
+    let spans = read(&bytes, orders, AnalysisOptions::default());
+    let all: Vec<_> = spans.requests().collect();
+    let [(inner, within), (outer, around)] = all[..] else { panic!("{all:?}") };
+    assert_eq!([within.endpoint, around.endpoint], ["Shop/Order"; 2]);
+    assert_eq!((within.parent, around.parent), (Some(outer), None));
+    let at = [(11, 250), (11, 350), (12, 550), (11, 850), (11, 1100), (13, 850)];
+    let found = at.map(|(thread, nanos)| spans.request_at(thread, nanos));
+    assert_eq!(found, [Some(outer), Some(inner), Some(inner), Some(outer), None, None]);
+    let mut options = AnalysisOptions::default();
+    options.endpoints = Some(spans);
+    let mut top = TopNOptions::default();
+    top.is_by_endpoint = true;
+    let rows = read(&bytes, top, options).endpoints;
+    let samples = rows.iter().map(|row| (row.endpoint.as_deref(), row.samples));
+    assert_eq!(samples.collect::<Vec<_>>(), [(Some("Shop/Order"), 4), (None, 2)]);
+    // Activities of other names have no times.
+    let others = RequestSpans::default().activities(["Shop/Basket"]);
+    assert_eq!(read(&bytes, others, AnalysisOptions::default()).requests().count(), 0);
 }
 
 #[test]

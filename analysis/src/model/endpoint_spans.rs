@@ -63,18 +63,19 @@ impl RequestTimes {
     }
 }
 
-/// An incoming request that has ended.
+/// An incoming request, or an activity of a chosen name, that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServedRequest<'s> {
-    /// Endpoint, such as `GET /cart`.
+    /// Endpoint, such as `GET /cart`; name of an activity, such as `Shop/Order`.
     pub endpoint: &'s str,
     /// Start, in nanoseconds since the session's start.
     pub start_nanos: i64,
     /// End, in nanoseconds since the session's start.
     pub end_nanos: i64,
     /// Incoming request of the same process for which it was served, because the process called
-    /// itself. `None` if there is none, or it lacks spans.
+    /// itself; of an activity, the innermost chosen one around it. `None` if there is none, or it lacks
+    /// spans.
     pub parent: Option<RequestHandle>,
 }
 

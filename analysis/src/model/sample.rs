@@ -347,10 +347,12 @@ pub struct Sample {
     /// Name of the type that was allocated or thrown; `(still waiting)` for waits that are
     /// not over.
     pub label: Option<TextHandle>,
-    /// Incoming request that the thread worked for last, by the activity ids of events:
+    /// Incoming request, or activity of a chosen name
+    /// ([`RequestSpans::activities`](crate::report::RequestSpans::activities)), that the thread
+    /// worked for last, by the activity ids of events:
     /// [`Resolved::request_of`](crate::Resolved::request_of) tells more, and whether the thread still
     /// did. `None` for other work, and unless
-    /// [`AnalysisOptions::endpoints`](crate::AnalysisOptions::endpoints) has the requests.
+    /// [`AnalysisOptions::endpoints`](crate::AnalysisOptions::endpoints) has them.
     pub request: Option<RequestHandle>,
 }
 

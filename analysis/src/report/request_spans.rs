@@ -1,4 +1,4 @@
-//! The times in which threads worked for incoming requests, by endpoint.
+//! The times in which threads worked for incoming requests, by endpoint, or for other activities.
 
 use super::activities::Activities;
 use super::contract::{Moment, Recording, Report};
@@ -25,6 +25,7 @@ use nettrace_parser::Event;
 /// ```
 #[derive(Debug)]
 pub struct RequestSpans {
+    max_spans: usize,
     requests: Activities,
 }
 
@@ -42,7 +43,18 @@ impl RequestSpans {
     /// Keeps up to `max_spans` spans of threads.
     pub fn new(max_spans: usize) -> RequestSpans {
         let requests = Activities::default().top(0).only_http();
-        RequestSpans { requests: requests.with_request_spans(max_spans) }
+        RequestSpans { max_spans, requests: requests.with_request_spans(max_spans) }
+    }
+
+    /// Takes the activities of these names in place of requests, such as `Shop/Order`, as
+    /// [`Activities`] lists them. The name is in the place of the endpoint. Of activities inside each
+    /// other, a sample belongs to the innermost of the chosen ones; where ids tell no thread at work
+    /// for an activity, it is that of its start.
+    #[must_use]
+    pub fn activities<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> RequestSpans {
+        let names = names.into_iter().map(Into::into).collect();
+        let activities = Activities::default().top(0);
+        RequestSpans { requests: activities.with_spans_of_names(self.max_spans, names), ..self }
     }
 }
 

@@ -54,8 +54,9 @@ use nettrace_parser::Event;
 use nettrace_parser::view::KnownProvider;
 use parts::{AccountNumber, PartTracker};
 use request::Request;
-use served::ServedRequests;
+use served::{ServedRequests, StoppedRequest};
 use serving::AnsweredCall;
+use std::collections::BTreeSet;
 use view::{ActivitySite, ActivityView, Slow, Wanted};
 
 /// Computes an [`ActivitiesReport`]. Memory is bounded by the number of names, stacks and
@@ -114,6 +115,8 @@ pub(crate) struct BegunActivity {
     request: Option<Request>,
     /// Innermost request around the activity.
     within: Option<OpenActivityKey>,
+    /// Innermost activity around it whose name is chosen in place of requests.
+    inside: Option<OpenActivityKey>,
     /// Id of the activity around it, which is not known to have started.
     awaited: Option<ActivityId>,
 }
@@ -205,6 +208,19 @@ impl Activities {
         self
     }
 
+    /// Keeps the times in which threads work for each activity of these names, as
+    /// [`with_request_spans`](Activities::with_request_spans) does for requests.
+    #[must_use]
+    pub(crate) fn with_spans_of_names(
+        mut self,
+        max_spans: usize,
+        names: BTreeSet<String>,
+    ) -> Activities {
+        self = self.with_request_spans(max_spans);
+        self.served = self.served.map(|served| served.of_names(names));
+        self
+    }
+
     /// Keeps the times of the chosen activities in [`ActivitiesReport::chosen_spans`].
     #[must_use]
     pub(crate) fn with_spans_of(mut self, choice: ActivityChoice) -> Activities {
@@ -265,6 +281,10 @@ impl Activities {
             Some(_) => Some(place),
             None => around.what.within,
         });
+        let inside = self.served.as_ref().zip(around).and_then(|(served, (place, around))| {
+            let is_chosen = served.is_of(around.name, model.texts());
+            if is_chosen { Some(place) } else { around.what.inside }
+        });
         let request = facts
             .map(|facts| self.begin_request(edge, name, facts, [reported, within], moment, model));
         let around = parent.and_then(|place| self.open.at(place)).map(|around| &around.what);
@@ -301,6 +321,7 @@ impl Activities {
             part,
             request,
             within,
+            inside,
             awaited: edge.parent.clone().filter(|_| edge.whole_nanos.is_some() && parent.is_none()),
         };
         if !edge.is_listener && event.known_provider() == KnownProvider::DiagnosticSource {
@@ -490,6 +511,17 @@ impl Activities {
             if spans.is_chosen(begun.is_chosen, name, stop, request, model.texts()) {
                 spans.add(slow.thread, (slow.start, end), &slow.threads, is_cut);
             }
+        }
+        if let Some(served) = self.served.as_mut().filter(|it| it.is_of(name, model.texts())) {
+            let (start_nanos, end_nanos) =
+                (slow.start, slow.start.saturating_add_unsigned(slow.duration));
+            let key = (name, activity.number);
+            let ended =
+                StoppedRequest { label: name, key, inside: begun.inside, start_nanos, end_nanos };
+            // If ids tell no work for it, it is that of the thread of its start.
+            let own = [(slow.thread, start_nanos, end_nanos)];
+            let threads = if slow.threads.is_empty() { &own } else { &*slow.threads };
+            served.add(ended, threads, is_cut);
         }
         if let Some(mut request) = begun.request {
             request.is_cut = is_cut;

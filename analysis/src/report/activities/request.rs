@@ -266,7 +266,7 @@ impl Activities {
             self.count_call(request.around, label, slow.duration);
         }
         if request.facts.direction() == Some(HttpDirection::In)
-            && let Some(served) = &mut self.served
+            && let Some(served) = self.served.as_mut().filter(|it| it.is_of_requests())
         {
             let ended = StoppedRequest {
                 label,

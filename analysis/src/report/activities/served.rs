@@ -1,10 +1,11 @@
-//! Times in which threads worked for incoming requests that have ended, up to a number of them.
+//! Times in which threads worked for incoming requests, or activities of chosen names, that have
+//! ended, up to a number of them.
 
 use crate::hash::HashMap;
 use crate::model::intervals::OpenActivityKey;
 use crate::model::{
-    EndpointSpans, RequestHandle, RequestTimes, Resolved, TextHandle, ThreadHandle, ThreadSpan,
-    UNKNOWN_ENDPOINT,
+    EndpointSpans, RequestHandle, RequestTimes, Resolved, TextHandle, Texts, ThreadHandle,
+    ThreadSpan, UNKNOWN_ENDPOINT,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,9 +33,11 @@ pub(super) struct StoppedRequest {
     pub(super) end_nanos: i64,
 }
 
-/// Times in which threads worked for incoming requests that have ended.
+/// Times in which threads worked for incoming requests, or chosen activities, that have ended.
 #[derive(Debug, Default)]
 pub(super) struct ServedRequests {
+    /// Names of the activities that are taken in place of requests.
+    names: Option<BTreeSet<String>>,
     /// Requests with spans, each with the number of its label in place of the endpoint.
     requests: Vec<RequestTimes>,
     /// Indices of the requests inside others that have not ended.
@@ -51,6 +54,20 @@ impl ServedRequests {
     /// Creates an empty list for up to `max_spans` spans.
     pub(super) fn new(max_spans: usize) -> ServedRequests {
         ServedRequests { max_spans, ..ServedRequests::default() }
+    }
+
+    /// Takes activities of these names in place of requests.
+    pub(super) fn of_names(self, names: BTreeSet<String>) -> ServedRequests {
+        ServedRequests { names: Some(names), ..self }
+    }
+
+    pub(super) fn is_of_requests(&self) -> bool {
+        self.names.is_none()
+    }
+
+    /// Returns whether activities of a name are taken in place of requests.
+    pub(super) fn is_of(&self, name: TextHandle, texts: &Texts) -> bool {
+        self.names.as_ref().is_some_and(|names| names.contains(texts.get(name)))
     }
 
     /// Adds the spans of a request: thread, start, end. All of them are left out if there is no room
@@ -98,7 +115,8 @@ impl ServedRequests {
         let mut names: HashMap<TextHandle, &str> = HashMap::default();
         for label in labels.into_iter().chain(self.left_out.keys().copied()) {
             let text = model.texts().get(label);
-            let endpoint = text.strip_prefix("in ").unwrap_or(text);
+            let endpoint = text.strip_prefix("in ").filter(|_| self.names.is_none());
+            let endpoint = endpoint.unwrap_or(text);
             let count = counts.entry(endpoint).or_default();
             if names.insert(label, endpoint).is_none() {
                 *count = count.saturating_add(self.left_out.get(&label).copied().unwrap_or(0));
