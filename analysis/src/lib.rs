@@ -33,6 +33,7 @@ pub mod page;
 mod recording;
 pub mod report;
 mod sorted;
+mod text_field;
 pub mod unstable;
 mod words;
 

@@ -17,6 +17,7 @@ const ORDER: &[&[&str]] = &[
         "number_field",
         "recording",
         "sorted",
+        "text_field",
     ],
     &[
         "html",

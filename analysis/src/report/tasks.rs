@@ -30,8 +30,9 @@ use crate::model::{
 };
 use crate::number_field::NumberField;
 use crate::sorted::SortFew;
+use crate::text_field::TextField;
 use nettrace_parser::view::KnownProvider;
-use nettrace_parser::{Clock, Event};
+use nettrace_parser::{Clock, Event, Value};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -341,10 +342,15 @@ impl Tasks {
         }
     }
 
-    fn named(&mut self, key: TaskKey, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        let texts = model.texts_mut();
-        let name = event.field("OperationName").and_then(|name| texts.intern_value(name));
-        if let Some(name) = name {
+    fn named(
+        &mut self,
+        key: TaskKey,
+        name: Option<Value<'_>>,
+        event: &Event<'_>,
+        moment: &Moment,
+        model: &mut Model,
+    ) {
+        if let Some(name) = name.and_then(|name| model.texts_mut().intern_value(name)) {
             let stack = model.stack_of(event, moment.thread);
             self.task(key).name = Some((name, stack));
         }
@@ -373,6 +379,8 @@ impl Tasks {
 
 /// Name of the field with a task's number.
 const TASK: &str = "TaskID";
+/// Name of the field with a task's name.
+const NAME: &str = "OperationName";
 /// Name of the field that tells whether a wait is an `await`.
 const BEHAVIOR: &str = "Behavior";
 
@@ -382,6 +390,7 @@ struct TaskFields {
     task: NumberField,
     /// Whether a wait is an `await`.
     behavior: NumberField,
+    name: TextField,
 }
 
 impl TaskFields {
@@ -389,7 +398,11 @@ impl TaskFields {
     fn of_type(event: &Event<'_>) -> Option<TaskFields> {
         let number = |name| NumberField::of_type(event, name);
         let is_task = event.known_provider() == KnownProvider::Tasks;
-        is_task.then(|| TaskFields { task: number(TASK), behavior: number(BEHAVIOR) })
+        is_task.then(|| TaskFields {
+            task: number(TASK),
+            behavior: number(BEHAVIOR),
+            name: TextField::of_type(event, NAME),
+        })
     }
 }
 
@@ -423,7 +436,7 @@ impl Report for Tasks {
             }
             return true;
         }
-        let Some(fields) = self.fields.look_up(event, TaskFields::of_type) else {
+        let Some(fields) = *self.fields.look_up(event, TaskFields::of_type) else {
             // Starts and stops of activities are followed, as tasks are counted by activity, but
             // this report is not about them.
             if let Some(activities) = &mut self.activities {
@@ -445,7 +458,7 @@ impl Report for Tasks {
                 self.wait_begins(key, is_blocking, event, moment, model);
             }
             11 => self.wait_ends(key, event, moment),
-            14 => self.named(key, event, moment, model),
+            14 => self.named(key, fields.name.read(event, NAME), event, moment, model),
             _ => self.forget(key),
         }
         true

@@ -3,8 +3,8 @@
 use crate::model::handle::{StackHandle, TextHandle};
 use crate::model::texts::Texts;
 use crate::number_field::NumberField;
+use crate::text_field::TextField;
 use nettrace_parser::Event;
-use nettrace_parser::unstable::TextPlace;
 use nettrace_parser::view::KnownProvider;
 
 /// Id of a task. .NET counts tasks in 32 bits.
@@ -75,7 +75,7 @@ pub(crate) struct AwaitFields {
     behavior: NumberField,
     work: NumberField,
     scheduled: NumberField,
-    name: Option<TextPlace>,
+    name: TextField,
 }
 
 impl AwaitFields {
@@ -94,9 +94,7 @@ impl AwaitFields {
             behavior: number(BEHAVIOR),
             work: number(WORK),
             scheduled: number(SCHEDULED),
-            name: event
-                .schema()
-                .and_then(|schema| TextPlace::find(schema, NAME, event.session().pointer_size)),
+            name: TextField::of_type(event, NAME),
         })
     }
 
@@ -110,7 +108,7 @@ impl AwaitFields {
     ) -> Option<TaskStep> {
         let number = |field: NumberField| u32::try_from(field.read_at_place(payload)?).ok();
         if self.id == CREATED {
-            let name = texts.intern_repeated(self.name?.read(payload)?);
+            let name = texts.intern_repeated(self.name.read_at_place(payload)?);
             return Some(TaskStep::Created(number(self.task)?, Some(name)));
         }
         self.made_of(|field, _| number(field))
@@ -124,7 +122,7 @@ impl AwaitFields {
             found.or_else(|| matches!(name, BEHAVIOR | CONTINUATION).then_some(0))
         };
         if self.id == CREATED {
-            let name = event.field(NAME).and_then(|name| texts.intern_value(name));
+            let name = self.name.read(event, NAME).and_then(|name| texts.intern_value(name));
             return Some(TaskStep::Created(number(self.task, TASK)?, name));
         }
         self.made_of(number)
