@@ -481,6 +481,16 @@ mod tests {
     }
 
     #[test]
+    fn edges_that_find_no_room_are_counted() {
+        let mut pauses = AsyncPauses::default();
+        for dispatcher in 0..MAX_EDGES as u64 + 3 {
+            let step = AsyncStep::Created { parent: 0, dispatcher };
+            pauses.reading.step((None, 1), dispatcher, step);
+        }
+        assert_eq!(pauses.finish(), (Vec::new(), 3));
+    }
+
+    #[test]
     fn what_finds_no_room_is_counted_and_takes_none() {
         let mut reading = Reading::default();
         let key = (None, 1);

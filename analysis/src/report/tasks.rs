@@ -73,6 +73,10 @@ pub struct TasksReport {
     /// Whether async methods ran that the runtime itself suspends and resumes (.NET 11), which
     /// write no events of awaited tasks, and its async profiler did not tell of them either.
     pub has_runtime_async: bool,
+    /// Number of times that the async profiler told and that found no room, so that awaits are
+    /// missing.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub awaits_left_out: u64,
     /// Tasks and waits that [`Tasks::take_ended`] has not returned.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) each: EachTask,
@@ -176,9 +180,9 @@ impl ProfiledAwaits {
         }
     }
 
-    /// Adds the awaits to those by tasks.
-    fn finish(self, waits: &mut TaskWaits, mut each: Option<&mut EachTask>) {
-        let (pauses, _) = self.pauses.finish();
+    /// Adds the awaits to those by tasks. Returns the number of what found no room.
+    fn finish(self, waits: &mut TaskWaits, mut each: Option<&mut EachTask>) -> u64 {
+        let (pauses, left_out) = self.pauses.finish();
         for pause in pauses {
             let nanos = |ticks| self.clock.nanos_since_start(ticks);
             let times = nanos(pause.from).zip(nanos(pause.to));
@@ -188,6 +192,7 @@ impl ProfiledAwaits {
             let lasted = u64::try_from(to.saturating_sub(from)).unwrap_or(0);
             waits.add(((None, *stack), false), (from, lasted), each.as_deref_mut());
         }
+        left_out
     }
 }
 
@@ -489,10 +494,8 @@ impl Report for Tasks {
         rows.sort_few_by_key(|(_, (site, _))| Reverse((site.scheduled, site.started)));
         let mut shown = ShownFrames::new(resolved);
         let by = |place: &TaskPlace| waiter(resolved, place.1);
-        let is_profiled = self.profiled.is_some();
-        if let Some(profiled) = self.profiled.take() {
-            profiled.finish(&mut self.waits, each.as_mut());
-        }
+        let left_out =
+            self.profiled.take().map(|profiled| profiled.finish(&mut self.waits, each.as_mut()));
         let waited = self.waits.finish(&mut shown, passes, named, by, each.as_mut());
         let mut each = each.unwrap_or_default();
         each.name(named);
@@ -540,8 +543,9 @@ impl Report for Tasks {
             open: waited.open,
             waits: waited.rows,
             activities,
-            has_runtime_async: !is_profiled
+            has_runtime_async: left_out.is_none()
                 && resolved.all_frames().iter().any(|frame| is_of_runtime_async(frame)),
+            awaits_left_out: left_out.unwrap_or(0),
             each,
         }
     }

@@ -67,6 +67,12 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
                     await: these waits are not here";
         prose(context, &Paint::default(), line)?;
     }
+    if report.awaits_left_out > 0 {
+        let times = units::counted(report.awaits_left_out, "time");
+        let line =
+            format!("{times} that the async profiler tells found no room: awaits are missing");
+        prose(context, &Paint::default(), &line)?;
+    }
     let failed = if report.faulted > 0 {
         format!(", {} failed", units::count(report.faulted))
     } else {
