@@ -41,6 +41,7 @@ fn status_of(text: &str) -> Option<i64> {
 /// Direction of an HTTP request, seen from the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum HttpDirection {
     /// The process serves it.
     In,
