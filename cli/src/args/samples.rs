@@ -82,8 +82,8 @@ pub(crate) struct FoldArgs {
 
     /// Show who awaits async code as its callers, instead of what resumed it on the thread.
     /// collect --async records what tells them; without, a frame says that they are not in
-    /// the trace. What .NET 11's async profiler tells is read from files, not from standard
-    /// input. Implies --fold-async
+    /// the trace. Of standard input, the first 64 MiB are read for what .NET 11's async profiler
+    /// tells. Implies --fold-async
     #[arg(long = "async")]
     pub(crate) async_callers: bool,
 
