@@ -42,6 +42,8 @@ pub(super) struct AsyncTaskPlace {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AsyncTask {
     key: AsyncKey,
+    /// Number of the addition, which tells it from earlier tasks with the key.
+    number: u64,
     pub(super) name: Option<TextHandle>,
     /// Stack of the first event that mentions the task.
     pub(super) made: Option<StackHandle>,
@@ -54,9 +56,9 @@ pub(super) struct AsyncTask {
 }
 
 impl AsyncTask {
-    fn new(key: AsyncKey) -> AsyncTask {
+    fn new(key: AsyncKey, number: u64) -> AsyncTask {
         let made_by = ChainId::UNKNOWN;
-        AsyncTask { key, name: None, made: None, made_by, awaiter: None, link: None }
+        AsyncTask { key, number, name: None, made: None, made_by, awaiter: None, link: None }
     }
 }
 
@@ -66,8 +68,9 @@ pub(super) struct AsyncTasks {
     rows: Vec<AsyncTask>,
     free: Vec<u32>,
     by_key: HashMap<AsyncKey, u32>,
-    /// Keys in the order of addition, and of some that are gone.
-    order: VecDeque<AsyncKey>,
+    /// Keys and numbers in the order of addition, and of some that are gone.
+    order: VecDeque<(AsyncKey, u64)>,
+    added: u64,
 }
 
 impl AsyncTasks {
@@ -103,8 +106,10 @@ impl AsyncTasks {
         let at = match self.by_key.entry(key) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(new) => {
-                self.order.push_back(key);
-                let task = AsyncTask::new(key);
+                let number = self.added;
+                self.added = self.added.saturating_add(1);
+                self.order.push_back((key, number));
+                let task = AsyncTask::new(key, number);
                 let at = match self.free.pop() {
                     Some(at) => {
                         if let Some(row) = self.rows.get_mut(at as usize) {
@@ -128,7 +133,7 @@ impl AsyncTasks {
     pub(super) fn place_anew(&mut self, key: AsyncKey) -> AsyncTaskPlace {
         let place = self.place(key);
         if let Some(row) = self.rows.get_mut(place.at as usize) {
-            *row = AsyncTask::new(key);
+            *row = AsyncTask::new(key, row.number);
         }
         place
     }
@@ -142,15 +147,24 @@ impl AsyncTasks {
         }
     }
 
+    /// Returns whether the task that was added with a number is still open: its key may be that of a
+    /// later one.
+    fn is_open(&self, (key, number): (AsyncKey, u64)) -> bool {
+        self.find(key).is_some_and(|(task, _)| task.number == number)
+    }
+
     fn make_room(&mut self) {
         while self.by_key.len() >= MAX_TASKS
             && let Some(oldest) = self.order.pop_front()
         {
-            self.remove(oldest);
+            if self.is_open(oldest) {
+                self.remove(oldest.0);
+            }
         }
         if self.order.len() >= MAX_TASKS.saturating_mul(2) {
-            let known = &self.by_key;
-            self.order.retain(|key| known.contains_key(key));
+            let mut order = std::mem::take(&mut self.order);
+            order.retain(|added| self.is_open(*added));
+            self.order = order;
         }
     }
 }
@@ -191,5 +205,25 @@ mod tests {
         }
         assert!(tasks.rows.len() <= MAX_TASKS && tasks.order.len() <= 2 * MAX_TASKS);
         assert!(tasks.find(AsyncKey::await_of(PROCESS, 1)).is_none(), "the oldest is gone");
+    }
+
+    #[test]
+    fn a_key_that_comes_again_and_again_takes_one_place_in_the_order() {
+        let mut tasks = AsyncTasks::default();
+        let again = AsyncKey::task(PROCESS, 0);
+        for _ in 0..2 * MAX_TASKS {
+            tasks.remove(again);
+            tasks.place(again);
+        }
+        tasks.place(AsyncKey::task(PROCESS, 1));
+        assert_eq!(tasks.order.len(), 2);
+        // It is not the oldest because an earlier task with its key was.
+        tasks.place(AsyncKey::task(PROCESS, 2));
+        tasks.remove(again);
+        tasks.place(again);
+        for id in 3..MAX_TASKS as u32 + 1 {
+            tasks.place(AsyncKey::task(PROCESS, id));
+        }
+        assert!(tasks.find(again).is_some() && tasks.find(AsyncKey::task(PROCESS, 1)).is_none());
     }
 }
