@@ -5,7 +5,7 @@ use crate::common;
 
 use common::{AT_END, RUNTIME, folded_with, method, native, sample, session};
 use nettrace_analysis::convert::ConvertOptions;
-use nettrace_analysis::report::{ReportPass, Tasks};
+use nettrace_analysis::report::{ReportPass, TaskWaitRow, Tasks};
 use nettrace_analysis::{AnalysisOptions, NameStyle};
 use nettrace_parser::Reader;
 use nettrace_testdata::synth::{EventType, Field, FieldType, SessionEvent, Step, Value};
@@ -360,32 +360,61 @@ fn buffer(os_thread: u64, count: u32, events: &[u8]) -> Vec<Value> {
     [length].into_iter().chain(bytes.into_iter().map(Value::U8)).collect()
 }
 
-#[test]
-fn awaits_of_methods_that_the_runtime_suspends_come_from_its_async_profiler() {
+/// Returns the waits that the report of tasks has of a session with buffers of the async profiler, those
+/// of thread 12 and of thread 11, and with events of tasks.
+fn profiled_waits(resumed: &[u8], created: &[u8], tasks: &[Step]) -> Vec<TaskWaitRow> {
     const PROFILER: &str = "System.Runtime.CompilerServices.AsyncProfilerEventSource";
-    // Dispatcher 5 is created after 10 ticks and resumed on another thread after 100, with a stack of
-    // the address 0x10010; there it is complete after 120.
-    let created = [1, 10, 2, 0, 5];
-    let resumed = [2, 100, 1, 5, 7, 0, 7, 0, 0, 0, 1, 5, 0x90, 0x80, 0x04, 4, 20];
     let event = |values| {
         Step::Event(SessionEvent { event_type: FIRST_TASK, values, ..SessionEvent::default() })
     };
     // The buffer of the second thread is full first.
-    let mut session = session(vec![
-        event(buffer(12, 3, &resumed)),
-        event(buffer(11, 1, &created)),
-        method(AT_END, 1, 0x1_0000, 0x100, "S.Orders.Place"),
-    ]);
+    let mut steps = vec![event(buffer(12, 3, resumed)), event(buffer(11, 1, created))];
+    steps.extend_from_slice(tasks);
+    steps.push(method(AT_END, 1, 0x1_0000, 0x100, "S.Orders.Place"));
+    let mut session = session(steps);
     session.types.push(native(RUNTIME, 1, 0));
     assert_eq!(session.types.len(), FIRST_TASK);
     session.types.push(EventType { version: 1, ..EventType::new(PROFILER, 1, "AsyncEvents") });
+    for (event_id, names) in [(10, &["TaskID", "Behavior"][..]), (11, &["TaskID"])] {
+        let fields = names.iter().map(|name| Field::new(name, FieldType::Int32)).collect();
+        let provider = TASKS.into();
+        session.types.push(EventType { provider, event_id, fields, ..EventType::default() });
+    }
     let bytes = session.record().stream.bytes;
     let mut pass = ReportPass::new(Tasks::default());
     assert!(pass.read(&mut Reader::from_slice(&bytes).time_ordered()).unwrap().is_complete);
-    let report = pass.finish().output;
-    let wait = &report.waits[0];
-    assert_eq!((report.waits.len(), wait.waits.count, wait.is_blocking), (1, 1, false));
+    pass.finish().output.waits
+}
+
+#[test]
+fn awaits_of_methods_that_the_runtime_suspends_come_from_its_async_profiler() {
+    // Dispatcher 5 is created after 10 ticks and resumed on another thread after 100, with a stack of
+    // the address 0x10010; there it is complete after 120.
+    let created = [1, 10, 2, 0, 5];
+    let resumed = [2, 100, 1, 5, 7, 0, 7, 0, 0, 0, 1, 5, 0x90, 0x80, 0x04, 4, 20];
+    let waits = profiled_waits(&resumed, &created, &[]);
+    let wait = &waits[0];
+    assert_eq!((waits.len(), wait.waits.count, wait.is_blocking), (1, 1, false));
     assert_eq!(wait.name, "waited for by S.Orders.Place(int)");
     assert_eq!(wait.by[0].method, "S.Orders.Place");
     assert_eq!(wait.waits.total_ns, 90, "a tick is a nanosecond");
+}
+
+#[test]
+fn awaits_of_state_machines_count_once_if_their_tasks_and_the_async_profiler_tell_them() {
+    let created = [11, 10, 2, 0, 5];
+    let resumed = [12, 100, 1, 5, 16, 0, 8, 0, 0, 0, 1, 5, 0x90, 0x80, 0x04, 0, 14, 20];
+    let by_profiler = profiled_waits(&resumed, &created, &[]);
+    assert_eq!(by_profiler.iter().map(|row| row.waits.total_ns).collect::<Vec<_>>(), [90]);
+    let event = |of: usize, values: &[i32]| {
+        Step::Event(SessionEvent {
+            event_type: FIRST_TASK + of,
+            ticks_later: 7,
+            values: values.iter().map(|value| Value::I32(*value)).collect(),
+            ..SessionEvent::default()
+        })
+    };
+    let tasks = [event(1, &[90, 2]), event(2, &[90])];
+    let by_both = profiled_waits(&resumed, &created, &tasks);
+    assert_eq!(by_both.iter().map(|row| row.waits.total_ns).collect::<Vec<_>>(), [7]);
 }

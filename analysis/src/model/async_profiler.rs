@@ -126,6 +126,8 @@ enum AsyncStep {
         dispatcher: u64,
         is_appended: bool,
         is_resumed: bool,
+        /// Whether it is code of a state machine, whose tasks write events of their own.
+        is_of_task: bool,
         addresses: Vec<u64>,
     },
     /// What was known about the thread is over.
@@ -149,6 +151,7 @@ impl AsyncStep {
                     dispatcher: stack.dispatcher,
                     is_appended: id == 19,
                     is_resumed: matches!(id, 7 | 16),
+                    is_of_task: matches!(id, 16 | 19),
                     addresses: (stack.frames())
                         .filter_map(|frame| shown(frame.address, frame.state.is_some()))
                         .collect(),
@@ -199,8 +202,9 @@ struct PauseEdge {
     process: Option<u64>,
     dispatcher: u64,
     ticks: u64,
-    /// Number of the stack that is resumed; `None` if the dispatcher is suspended.
-    resumed: Option<u32>,
+    /// Number of the stack that is resumed, and whether it is one of a task; `None` if the dispatcher is
+    /// suspended.
+    resumed: Option<(u32, bool)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -285,11 +289,12 @@ impl Reading {
                     top.ended = top.ended.saturating_add(count);
                 }
             }
-            AsyncStep::Stack { dispatcher, is_appended, is_resumed, addresses } => {
+            AsyncStep::Stack { dispatcher, is_appended, is_resumed, is_of_task, addresses } => {
                 self.stack((process, dispatcher), is_appended, addresses);
                 let known = self.known.get(&(process, dispatcher));
                 if let Some(Dispatcher { stack, .. }) = known.filter(|_| is_resumed).copied() {
-                    self.edge(PauseEdge { process, dispatcher, ticks, resumed: Some(stack) });
+                    let resumed = Some((stack, is_of_task));
+                    self.edge(PauseEdge { process, dispatcher, ticks, resumed });
                 }
                 if is_resumed || is_appended {
                     self.goes_on(key, ticks);
@@ -389,6 +394,8 @@ pub(crate) struct AsyncPause {
     pub(crate) to: u64,
     /// Number of the stack that was resumed; its innermost method had awaited.
     pub(crate) stack: usize,
+    /// Whether the chain is one of tasks, which write events of their awaits, too.
+    pub(crate) is_of_task: bool,
 }
 
 impl Default for AsyncPauses {
@@ -417,9 +424,10 @@ impl AsyncPauses {
         let pauses = edges.windows(2).filter_map(|pair| {
             let [one, other] = pair else { return None };
             let is_pause = (one.process, one.dispatcher) == (other.process, other.dispatcher);
-            let stack = other.resumed.filter(|_| is_pause && one.resumed.is_none())?;
+            let is_pause = is_pause && one.resumed.is_none();
+            let (stack, is_of_task) = other.resumed.filter(|_| is_pause)?;
             let stack = usize::try_from(stack).ok().filter(|_| stack != NO_STACK)?;
-            Some(AsyncPause { from: one.ticks, to: other.ticks, stack })
+            Some(AsyncPause { from: one.ticks, to: other.ticks, stack, is_of_task })
         });
         let left_out = self.reading.edges_left_out.saturating_add(self.reading.runs.left_out);
         (pauses.collect(), left_out)
@@ -464,6 +472,7 @@ mod tests {
             dispatcher,
             is_appended: false,
             is_resumed: true,
+            is_of_task: false,
             addresses: vec![0x40],
         };
         // The second thread's buffer comes first.
@@ -475,7 +484,7 @@ mod tests {
         step(1, 21, stack(7));
         step(1, 30, AsyncStep::Left { is_over: false });
         step(1, 90, AsyncStep::Created { parent: 0, dispatcher: 8 });
-        let pause = |from, to| AsyncPause { from, to, stack: 0 };
+        let pause = |from, to| AsyncPause { from, to, stack: 0, is_of_task: false };
         assert_eq!(pauses.stacks_from(0).collect::<Vec<_>>(), [[0x40]]);
         assert_eq!(pauses.finish(), (vec![pause(10, 21), pause(30, 51)], 0));
     }
@@ -501,8 +510,13 @@ mod tests {
         assert_eq!(reading.runs.left_out(), 0);
         for number in 0..2 * MAX_KEPT_FRAMES as u64 / 250 {
             let addresses = (0..250).map(|frame| number << 8 | frame | 1 << 40).collect();
-            let (is_appended, is_resumed) = (false, true);
-            let stack = AsyncStep::Stack { dispatcher: 9_999, is_appended, is_resumed, addresses };
+            let stack = AsyncStep::Stack {
+                dispatcher: 9_999,
+                is_appended: false,
+                is_resumed: true,
+                is_of_task: false,
+                addresses,
+            };
             reading.step(key, 10_000, stack);
         }
         assert!(reading.frames <= MAX_KEPT_FRAMES, "{}", reading.frames);

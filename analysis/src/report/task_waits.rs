@@ -171,6 +171,16 @@ impl TaskWaits {
         }
     }
 
+    /// Returns whether only waits in progress are wanted.
+    pub(super) fn is_open_only(&self) -> bool {
+        self.is_open_only
+    }
+
+    /// Returns whether events of tasks told of awaits.
+    pub(super) fn has_awaits(&self) -> bool {
+        self.places.keys().any(|(_, is_blocking)| !is_blocking)
+    }
+
     /// Adds a wait that has ended.
     pub(super) fn add(
         &mut self,
@@ -178,9 +188,6 @@ impl TaskWaits {
         (start_nanos, nanos): (i64, u64),
         each: Option<&mut EachTask>,
     ) {
-        if self.is_open_only {
-            return;
-        }
         let (waited, begun) = self.places.entry(place).or_default();
         increase(begun, 1);
         waited.add(nanos);

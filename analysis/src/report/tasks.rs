@@ -180,10 +180,12 @@ impl ProfiledAwaits {
         }
     }
 
-    /// Adds the awaits to those by tasks. Returns the number of what found no room.
+    /// Adds the awaits to those by tasks, unless their own events have told them. Returns the number of
+    /// what found no room.
     fn finish(self, waits: &mut TaskWaits, mut each: Option<&mut EachTask>) -> u64 {
         let (pauses, left_out) = self.pauses.finish();
-        for pause in pauses {
+        let has_awaits = waits.has_awaits();
+        for pause in pauses.iter().filter(|pause| !(pause.is_of_task && has_awaits)) {
             let nanos = |ticks| self.clock.nanos_since_start(ticks);
             let times = nanos(pause.from).zip(nanos(pause.to));
             let Some(((from, to), stack)) = times.zip(self.stacks.get(pause.stack)) else {
@@ -427,7 +429,8 @@ impl Report for Tasks {
     fn wants(&self, event: &Event<'_>) -> bool {
         match event.known_provider() {
             KnownProvider::Tasks => matches!(event.id(), 7..=11 | 14 | 15),
-            KnownProvider::AsyncProfiler => true,
+            // It tells only of awaits that have ended.
+            KnownProvider::AsyncProfiler => !self.waits.is_open_only(),
             _ => self.activities.as_ref().is_some_and(|activities| activities.wants(event)),
         }
     }
