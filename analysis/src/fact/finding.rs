@@ -20,7 +20,6 @@ facts! {
             /// Lost events in percent of all events.
             share: Number,
         }
-        about {}
     }
     /// The recording ends in the middle.
     CutOff "cut_off" of "cut_off", see "info" {
@@ -67,7 +66,6 @@ facts! {
             /// Number of activities that started.
             activities: Number,
         }
-        about {}
     }
     /// Frames of samples have no names.
     MissingNames "missing_names" of "missing_names", see "report topN" {
@@ -145,11 +143,9 @@ facts! {
             compiling: Number,
             /// Number of compiled methods.
             methods: Number,
-            /// Time of compiling, without what was compiled in the background, in percent of the
-            /// trace.
+            /// Time of compiling that the program waited for, in percent of the trace.
             share: Number,
-            /// Time of compiling in the background, which takes nothing from the program, if it is
-            /// a tenth of all.
+            /// Time of compiling in the background, beside the program, if it is a tenth of all.
             background: Option<Number>,
             /// Number of compiled methods that the program made while it ran, if these are many.
             dynamic_methods: Option<Number>,
@@ -187,8 +183,7 @@ facts! {
             samples: Number,
             /// Number of samples in native calls, which may not have run, if they are the most.
             native_samples: Option<Number>,
-            /// Time for which idle pool workers spun, which is not part of the running time, if it
-            /// is a tenth of both together.
+            /// Time for which idle pool workers spun beside the running time, if a tenth of both.
             idle_spinning: Option<Number>,
             /// Number of dynamic methods of the program, if the method's time goes to making them.
             dynamic_methods: Option<Number>,
@@ -252,8 +247,7 @@ facts! {
             threads: Number,
             /// Time for which threads spun to take the lock before they waited, if it is long.
             spun: Option<Number>,
-            /// Running time of the method or of the lock's holder, in percent of all running time;
-            /// `None` if another method runs most.
+            /// Running time of the method or the holder in percent of all; `None` if another runs most.
             running: Option<Number>,
         }
         about {
@@ -276,8 +270,7 @@ facts! {
             held: Option<Number>,
             /// Time for which threads spun to take the lock before they waited, if it is long.
             spun: Option<Number>,
-            /// Running time of the method or of the lock's holder, in percent of all running time;
-            /// `None` if another method runs most.
+            /// Running time of the method or the holder in percent of all; `None` if another runs most.
             running: Option<Number>,
         }
         about {
@@ -422,8 +415,7 @@ facts! {
         about {
             /// Object of most of the waits, such as a task.
             waits_for: WaitFor,
-            /// Whether the pool has added workers, is at its limit, or has work that waits for a
-            /// worker.
+            /// Whether the pool has added workers, is at its limit, or has work that waits.
             is_starved: bool,
             /// Whether the pool has as many workers as it may have.
             is_at_limit: bool,
@@ -452,7 +444,6 @@ facts! {
             /// Largest number of workers.
             workers: Number,
         }
-        about {}
     }
     /// Many threads were started.
     StartedThreads "started_threads" of "threads", see "report threads" {
@@ -490,7 +481,6 @@ facts! {
             /// Smallest limit of memory of the process's control groups; `None` without a limit.
             limit: Option<Number>,
         }
-        about {}
     }
     /// The process only waits for another one to end.
     WaitsForProcess "waits_for_process" of "child_process", see "report topN --state waiting" {
@@ -498,7 +488,6 @@ facts! {
             /// Number of samples of the wait.
             samples: Number,
         }
-        about {}
     }
     /// Threads are most of the trace in the waits and native calls of one method of the program.
     Waiting "waiting" of "waiting", see "report topN --my-code --state all" {
@@ -660,7 +649,6 @@ facts! {
             /// Number of activities that started.
             activities: Number,
         }
-        about {}
     }
     /// An activity took long.
     SlowActivity "slow_activity" of "slow_activity", see "report activities" {
@@ -681,7 +669,6 @@ facts! {
             /// Number of messages of level error or worse.
             messages: Number,
         }
-        about {}
     }
     /// An object, such as a static dictionary, keeps much of the heap alive.
     HeapHeld "heap_held" of "heap", see "heap --sort retained" {

@@ -7,7 +7,7 @@ macro_rules! facts {
         $(#[$about:meta])*
         $kind:ident $name:literal of $subject:literal, see $command:literal {
             numbers { $( $(#[$number_about:meta])* $number:ident: $number_type:ty, )+ }
-            about { $( $(#[$detail_about:meta])* $detail:ident: $detail_type:ty, )* }
+            $( about { $( $(#[$detail_about:meta])* $detail:ident: $detail_type:ty, )+ } )?
         }
     )+) => {
         /// A notable fact about a trace. The first number of each kind is its headline.
@@ -19,7 +19,7 @@ macro_rules! facts {
                 #[non_exhaustive]
                 $kind {
                     $( $(#[$number_about])* $number: $number_type, )+
-                    $( $(#[$detail_about])* $detail: $detail_type, )*
+                    $($( $(#[$detail_about])* $detail: $detail_type, )+)?
                 },
             )+
         }
@@ -84,11 +84,11 @@ macro_rules! facts {
                 map: &mut M,
             ) -> Result<(), M::Error> {
                 match self {
-                    $( Fact::$kind { $( $detail, )* .. } => {
+                    $( Fact::$kind { $($( $detail, )+)? .. } => {
                         // `Finding` writes the place, because its member has another name.
-                        $( if stringify!($detail) != "place" {
+                        $($( if stringify!($detail) != "place" {
                             map.serialize_entry(stringify!($detail), $detail)?;
-                        } )*
+                        } )+)?
                     } )+
                 }
                 Ok(())
