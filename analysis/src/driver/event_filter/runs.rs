@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 /// The runs of pending events that are complete.
 #[derive(Debug, Default)]
 pub(super) struct EventRuns {
-    /// EventRun whose events are next.
+    /// The run whose events are next.
     current: Option<EventRun>,
     others: BinaryHeap<Reverse<EventRun>>,
 }
