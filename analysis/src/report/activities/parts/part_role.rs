@@ -7,7 +7,6 @@ use nettrace_parser::view::KnownProvider;
 
 /// Names of fields.
 pub(super) const TASK: &str = "TaskID";
-pub(super) const WORK: &str = "Work";
 pub(super) const METHOD: &str = "MethodID";
 const BEHAVIOR: &str = "Behavior";
 
@@ -41,8 +40,8 @@ pub(super) enum TaskEdge {
     OperationBegin(NumberField),
     /// TraceOperationEnd: the task.
     OperationEnd(NumberField),
-    /// TraceSynchronousWorkBegin: the task and the kind of work.
-    WorkBegin(NumberField, NumberField),
+    /// TraceSynchronousWorkBegin: the task that runs, or whose continuations run.
+    WorkBegin(NumberField),
     /// TraceSynchronousWorkEnd.
     WorkEnd,
     /// TaskWaitBegin: whether the thread is blocked.
@@ -86,7 +85,7 @@ impl TaskEdge {
             10 => TaskEdge::WaitBegin(number(BEHAVIOR)),
             14 => TaskEdge::OperationBegin(number(TASK)),
             15 => TaskEdge::OperationEnd(number(TASK)),
-            17 => TaskEdge::WorkBegin(number(TASK), number(WORK)),
+            17 => TaskEdge::WorkBegin(number(TASK)),
             18 => TaskEdge::WorkEnd,
             9 | 12 | 13 => TaskEdge::TurnEnd,
             _ => TaskEdge::Other,
@@ -99,7 +98,7 @@ impl TaskEdge {
         match self {
             TaskEdge::WaitBegin(behavior) => behavior.read(event, BEHAVIOR) == Some(2),
             TaskEdge::WorkEnd | TaskEdge::OperationEnd(_) | TaskEdge::TurnEnd => true,
-            TaskEdge::OperationBegin(_) | TaskEdge::WorkBegin(..) | TaskEdge::Other => false,
+            TaskEdge::OperationBegin(_) | TaskEdge::WorkBegin(_) | TaskEdge::Other => false,
         }
     }
 }

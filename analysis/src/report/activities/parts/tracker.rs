@@ -3,7 +3,7 @@
 use super::account::{LinePart, MAX_STRETCHES, PartTotals};
 use super::accounts::{AccountNumber, Accounts};
 use super::carrier::{Busy, Carrier, emptied};
-use super::part_role::{BusyEdge, METHOD, PartRole, TASK, TaskEdge, WORK};
+use super::part_role::{BusyEdge, METHOD, PartRole, TASK, TaskEdge};
 use super::pauses::PausesOfAll;
 use super::{At, Doing, Stretch, ThreadWork, WorkPiece};
 use crate::by_type::ByType;
@@ -28,9 +28,6 @@ const MAX_PAUSES: usize = 10_000;
 
 /// Minimum time between two events of a thread for which their stacks are compared, in nanoseconds.
 const MIN_AWAY_NANOS: i64 = 1_000_000;
-
-/// Kind of a task's own work, in TraceSynchronousWorkBegin. Others are its continuations.
-const OWN_WORK: u64 = 2;
 
 /// Computes the parts of each activity's time when it stops.
 #[derive(Debug)]
@@ -178,7 +175,7 @@ impl PartTracker {
             return false;
         }
         match role {
-            PartRole::Task(TaskEdge::WorkBegin(task, _)) => {
+            PartRole::Task(TaskEdge::WorkBegin(task)) => {
                 let task = task.read(event, TASK);
                 task.is_none_or(|task| !self.tasks.contains_key(&(event.process_id(), task)))
             }
@@ -292,8 +289,9 @@ impl PartTracker {
         }
     }
 
-    /// Returns the activity id for the begin or end of a task's turn, whose events come before the
-    /// id is set and after it is removed, and the number of the task's activity.
+    /// Returns the activity id for the begin or end of a task's turn, or of what awaited the task,
+    /// whose events come before the id is set and after it is removed, and the number of the task's
+    /// activity. Methods that the runtime itself suspends write no other event when they go on.
     fn id_of_work(
         &self,
         event: &Event<'_>,
@@ -301,7 +299,7 @@ impl PartTracker {
         thread: ThreadHandle,
     ) -> Option<(Guid, Option<AccountNumber>)> {
         match edge {
-            TaskEdge::WorkBegin(task, work) if work.read(event, WORK) == Some(OWN_WORK) => {
+            TaskEdge::WorkBegin(task) => {
                 self.tasks.get(&(event.process_id(), task.read(event, TASK)?)).copied()
             }
             TaskEdge::WorkEnd => {
