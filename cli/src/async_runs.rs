@@ -31,7 +31,8 @@ pub(crate) fn add_async_runs(
     let (input, is_stdin) = (context.input(args)?, args.is_stdin());
     let (occurs, mut input) = look(input.keeping(MAX_KEPT_BYTES));
     let is_kept = !input.is_beyond_kept();
-    if !is_kept && !is_stdin {
+    // Of a mapped file nothing is kept: it can be mapped again.
+    if !is_stdin && (input.start() > 0 || !is_kept) {
         input = context.input(args)?;
     }
     // Of a file that is too large to be kept, the beginning does not tell.
