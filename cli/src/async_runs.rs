@@ -71,6 +71,14 @@ fn warn(runs: Option<&AsyncRuns>, is_cut: bool, file: &str, context: &mut Contex
              later callers of async code are missing; give a file"
         ));
     }
+    let turns = runs.map_or(0, AsyncRuns::turns_left_out);
+    if turns > 0 {
+        let turns = units::counted(turns, "turn");
+        context.messages.warning(&format!(
+            "{file}: {turns} of threads with async code found no room: what they did for activities \
+             is not known"
+        ));
+    }
     let parts = runs.map_or(0, AsyncRuns::left_out);
     let buffers = runs.map_or(0, AsyncRuns::unread_buffers);
     let reasons = [

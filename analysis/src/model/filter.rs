@@ -71,15 +71,26 @@ impl Filter {
         if self.admits_all_moments() {
             return true;
         }
-        let thread = || event.thread_id();
-        let nanos = event.nanos().unwrap_or(0);
+        let (nanos, is_of_process) = (event.nanos().unwrap_or(0), is_of_process(event));
+        self.admits_ids(event.process_id(), event.thread_id(), nanos, is_of_process)
+    }
+
+    /// Returns whether the filter accepts a process, a thread and a time. `is_of_process`: whether
+    /// spans accept it by its time alone.
+    pub(crate) fn admits_ids(
+        &self,
+        process_id: Option<u64>,
+        thread_id: Option<u64>,
+        nanos: i64,
+        is_of_process: bool,
+    ) -> bool {
         self.from_nanos.is_none_or(|from| from <= nanos)
             && self.to_nanos.is_none_or(|to| nanos < to)
-            && holds(&self.threads, thread)
-            && holds(&self.processes, || event.process_id())
-            && self.spans.as_ref().is_none_or(|spans| match is_of_process(event) {
+            && holds(&self.threads, || thread_id)
+            && holds(&self.processes, || process_id)
+            && self.spans.as_ref().is_none_or(|spans| match is_of_process {
                 true => spans.is_open(nanos),
-                false => spans.has_work(thread(), nanos),
+                false => spans.has_work(thread_id, nanos),
             })
     }
 

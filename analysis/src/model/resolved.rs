@@ -37,6 +37,8 @@ pub struct Resolved<'m> {
     stacks: Vec<ResolvedStack>,
     /// Frames of threads that ran in a method that waits, by stack. The first one says so.
     waking: HashMap<StackHandle, FramesPlace>,
+    /// Filter of threads, processes and times; `None` if it accepts all.
+    moments: Option<Filter>,
     /// Whether a sample whose stack is unknown meets the filter's conditions on frames.
     admits_unknown_stacks: bool,
     states: Vec<ThreadState>,
@@ -169,6 +171,7 @@ impl<'m> Resolved<'m> {
             caught,
             stacks: rows,
             waking,
+            moments: (!filter.admits_all_moments()).then(|| filter.clone()),
             admits_unknown_stacks: filter.frame.is_none() && filter.exclude.is_none(),
             states: filter.states.clone(),
             names: options,
@@ -205,6 +208,7 @@ impl<'m> Resolved<'m> {
             caught: HashMap::default(),
             stacks: rows,
             waking: HashMap::default(),
+            moments: None,
             admits_unknown_stacks: true,
             states: Vec::new(),
             names: NameOptions::default(),
@@ -421,6 +425,21 @@ impl<'m> Resolved<'m> {
     /// `Sockets.SocketPal.Send → native call`.
     pub fn selected(&self, stack: StackHandle, mode: Mode) -> Option<&[FrameHandle]> {
         self.admits(stack, mode).then(|| self.frames(self.sample_stack(stack, mode)))
+    }
+
+    /// Returns whether the filter accepts an await that a thread began at a time. What goes on for other
+    /// activities than the filter's is no await of these. `begun`, `ended`: thread and time.
+    pub(crate) fn admits_await(
+        &self,
+        process_id: Option<u64>,
+        begun: (u64, i64),
+        ended: (u64, i64),
+    ) -> bool {
+        let Some(filter) = &self.moments else { return true };
+        // The thread's work ends with the begin of the await.
+        let last = begun.1.saturating_sub(1);
+        filter.admits_ids(process_id, Some(begun.0), last, false)
+            && (filter.spans.as_ref()).is_none_or(|spans| spans.has_work(Some(ended.0), ended.1))
     }
 
     /// Returns whether a sample with this stack and mode passes the filter.

@@ -61,6 +61,7 @@ mod modules;
 mod occurrence;
 mod outcome;
 mod pass;
+mod profiled_awaits;
 mod rate;
 mod request_spans;
 pub(crate) mod requests;

@@ -20,19 +20,18 @@ use super::counts::{increase, increase_all};
 use super::distribution::{Distribution, Spread};
 use super::each_task::{EachTask, SCHEDULED_BY, TaskName, TaskPlace, TaskTime};
 use super::occurrence::Occurrence;
+use super::profiled_awaits::ProfiledAwaits;
 use super::stack_rows::{ShownFrames, StackRow, below, is_of_task_library, stack_rows};
 use super::task_waits::{OpenTaskWait, TaskKey, TaskWaitPlace, TaskWaitRow, TaskWaits};
 use crate::by_type::ByType;
 use crate::hash::HashMap;
 use crate::model::intervals::{Interval, Matcher};
-use crate::model::{
-    AsyncPauses, Frame, Mode, Model, Resolved, StackHandle, TaskKind, TextHandle, task_method,
-};
+use crate::model::{Frame, Mode, Model, Resolved, StackHandle, TaskKind, TextHandle, task_method};
 use crate::number_field::NumberField;
 use crate::sorted::SortFew;
 use crate::text_field::TextField;
 use nettrace_parser::view::KnownProvider;
-use nettrace_parser::{Clock, Event, Value};
+use nettrace_parser::{Event, Value};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,6 +76,10 @@ pub struct TasksReport {
     /// missing.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub awaits_left_out: u64,
+    /// Number of chains of async calls that went on by the async profiler, and whose begin is not in
+    /// the trace, as the runtime does not write what a thread told last. Awaits are missing.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
+    pub chains_without_begin: u64,
     /// Tasks and waits that [`Tasks::take_ended`] has not returned.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) each: EachTask,
@@ -157,45 +160,6 @@ pub struct Tasks {
     /// What the async profiler tells; `None` if it tells nothing.
     profiled: Option<Box<ProfiledAwaits>>,
     top: usize,
-}
-
-/// Awaits by the async profiler.
-#[derive(Debug)]
-struct ProfiledAwaits {
-    pauses: AsyncPauses,
-    /// Handles of its stacks, by their numbers.
-    stacks: Vec<StackHandle>,
-    clock: Clock,
-}
-
-impl ProfiledAwaits {
-    fn new(clock: Clock) -> ProfiledAwaits {
-        ProfiledAwaits { pauses: AsyncPauses::default(), stacks: Vec::new(), clock }
-    }
-
-    fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        self.pauses.event(event);
-        for addresses in self.pauses.stacks_from(self.stacks.len()) {
-            self.stacks.push(model.stack_of_addresses(event, moment.thread, addresses));
-        }
-    }
-
-    /// Adds the awaits to those by tasks, unless their own events have told them. Returns the number of
-    /// what found no room.
-    fn finish(self, waits: &mut TaskWaits, mut each: Option<&mut EachTask>) -> u64 {
-        let (pauses, left_out) = self.pauses.finish();
-        let has_awaits = waits.has_awaits();
-        for pause in pauses.iter().filter(|pause| !(pause.is_of_task && has_awaits)) {
-            let nanos = |ticks| self.clock.nanos_since_start(ticks);
-            let times = nanos(pause.from).zip(nanos(pause.to));
-            let Some(((from, to), stack)) = times.zip(self.stacks.get(pause.stack)) else {
-                continue;
-            };
-            let lasted = u64::try_from(to.saturating_sub(from)).unwrap_or(0);
-            waits.add(((None, *stack), false), (from, lasted), each.as_deref_mut());
-        }
-        left_out
-    }
 }
 
 impl Default for Tasks {
@@ -437,11 +401,9 @@ impl Report for Tasks {
 
     fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) -> bool {
         if event.known_provider() == KnownProvider::AsyncProfiler {
-            if moment.is_selected {
-                let clock = event.session().clock();
-                let new = || Box::new(ProfiledAwaits::new(clock));
-                self.profiled.get_or_insert_with(new).event(event, moment, model);
-            }
+            let clock = event.session().clock();
+            let new = || Box::new(ProfiledAwaits::new(clock));
+            self.profiled.get_or_insert_with(new).event(event, moment, model);
             return true;
         }
         let Some(fields) = *self.fields.look_up(event, TaskFields::of_type) else {
@@ -497,8 +459,8 @@ impl Report for Tasks {
         rows.sort_few_by_key(|(_, (site, _))| Reverse((site.scheduled, site.started)));
         let mut shown = ShownFrames::new(resolved);
         let by = |place: &TaskPlace| waiter(resolved, place.1);
-        let left_out =
-            self.profiled.take().map(|profiled| profiled.finish(&mut self.waits, each.as_mut()));
+        let profiled =
+            self.profiled.take().map(|it| it.finish(resolved, &mut self.waits, each.as_mut()));
         let waited = self.waits.finish(&mut shown, passes, named, by, each.as_mut());
         let mut each = each.unwrap_or_default();
         each.name(named);
@@ -546,9 +508,10 @@ impl Report for Tasks {
             open: waited.open,
             waits: waited.rows,
             activities,
-            has_runtime_async: left_out.is_none()
+            has_runtime_async: profiled.is_none()
                 && resolved.all_frames().iter().any(|frame| is_of_runtime_async(frame)),
-            awaits_left_out: left_out.unwrap_or(0),
+            awaits_left_out: profiled.map_or(0, |it| it.left_out),
+            chains_without_begin: profiled.map_or(0, |it| it.chains_without_begin),
             each,
         }
     }

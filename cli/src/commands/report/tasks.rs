@@ -73,6 +73,14 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
             format!("{times} that the async profiler tells found no room: awaits are missing");
         prose(context, &Paint::default(), &line)?;
     }
+    if report.chains_without_begin > 0 {
+        let chains = units::counted(report.chains_without_begin, "chain");
+        let line = format!(
+            "the begin of {chains} of async calls is not in the trace: awaits are missing, as the \
+             runtime keeps what a thread tells until 16 KB are full or the thread is idle"
+        );
+        prose(context, &Paint::default(), &line)?;
+    }
     let failed = if report.faulted > 0 {
         format!(", {} failed", units::count(report.faulted))
     } else {

@@ -1,0 +1,327 @@
+//! Follows the threads of a trace through their buffers.
+
+use super::step::{AsyncStep, StackOf};
+use crate::hash::HashMap;
+use nettrace_parser::Event;
+use nettrace_parser::view::{AsyncBuffer, AsyncManifest, View};
+use std::sync::Arc;
+
+/// Maximum number of distinct stacks. Further ones are unknown.
+const MAX_STACKS: usize = 1 << 16;
+/// Maximum number of dispatchers whose stacks are kept. Further ones are unknown.
+const MAX_DISPATCHERS: usize = 1 << 18;
+/// Maximum number of frames of all stacks, which take 8 bytes each. Further stacks are unknown.
+const MAX_KEPT_FRAMES: usize = 1 << 22;
+/// Maximum number of threads that are followed. What further ones run is unknown.
+const MAX_THREADS: usize = 1 << 14;
+/// Maximum number of processes whose manifest is kept. Kinds of sub-events that later runtimes add end
+/// the buffers of further ones.
+const MAX_MANIFESTS: usize = 64;
+/// Maximum number of nested contexts of a thread; beyond it, the outermost half is dropped.
+const MAX_NESTED: usize = 256;
+/// Maximum number of frames of a stack with the callers of what made it.
+const MAX_FRAMES: usize = 1024;
+
+/// Number of the stack without frames.
+pub(super) const NO_STACK: u32 = u32::MAX;
+
+/// Process and OS thread.
+pub(super) type ThreadKey = (Option<u64>, u64);
+/// Process and id of a dispatcher, which is 0 for none.
+pub(super) type DispatcherKey = (Option<u64>, u64);
+
+/// Keeps some of what threads do, in ticks of the event clock. Each thread's acts come in order, those
+/// of several threads in any.
+pub(super) trait KeepAsync {
+    /// A thread makes a dispatcher. `stack`: what that will go on with, without the callers of the
+    /// thread, if it was told.
+    fn created(&mut self, thread: ThreadKey, dispatcher: u64, stack: Option<u32>, ticks: u64);
+    /// A thread leaves a dispatcher, which is suspended. `stack`: what that will go on with, if that was
+    /// told.
+    fn suspended(&mut self, thread: ThreadKey, dispatcher: u64, stack: Option<u32>, ticks: u64);
+    /// A thread resumes a dispatcher. `stack`: what goes on, and whether that is code of tasks.
+    fn resumed(&mut self, thread: ThreadKey, dispatcher: u64, stack: (u32, bool), ticks: u64);
+    /// A dispatcher is complete.
+    fn completed(&mut self, thread: ThreadKey, dispatcher: u64, ticks: u64);
+    /// A thread goes on with a dispatcher and its stack, or with no async code.
+    fn goes_on(&mut self, thread: ThreadKey, runs: Option<(u64, u32)>, ticks: u64);
+}
+
+/// Context in which a thread runs a dispatcher.
+#[derive(Debug, Clone, Copy)]
+struct AsyncContext {
+    dispatcher: u64,
+    /// Number of its methods that have ended.
+    ended: u64,
+    /// Stack with which it is about to be suspended.
+    suspends_with: Option<u32>,
+}
+
+/// Stacks that differ, by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct AsyncStackList {
+    pub(super) stacks: Vec<Arc<[u64]>>,
+    numbers: HashMap<Arc<[u64]>, u32>,
+    /// Number of frames of all stacks.
+    frames: usize,
+    pub(super) left_out: u64,
+}
+
+impl AsyncStackList {
+    /// Returns the addresses of a stack, innermost first.
+    pub(super) fn addresses(&self, stack: u32) -> &[u64] {
+        self.stacks.get(stack as usize).map_or(&[], |stack| stack)
+    }
+
+    fn number(&mut self, frames: Vec<u64>) -> u32 {
+        if let Some(known) = self.numbers.get(&*frames) {
+            return *known;
+        }
+        let all = self.frames.saturating_add(frames.len());
+        if self.stacks.len() >= MAX_STACKS || all > MAX_KEPT_FRAMES {
+            self.left_out = self.left_out.saturating_add(1);
+            return NO_STACK;
+        }
+        let number = u32::try_from(self.stacks.len()).unwrap_or(NO_STACK);
+        self.frames = all;
+        let frames: Arc<[u64]> = frames.into();
+        self.stacks.push(Arc::clone(&frames));
+        self.numbers.insert(frames, number);
+        number
+    }
+}
+
+/// Follows the threads of a trace through their buffers.
+#[derive(Debug, Default)]
+pub(super) struct AsyncReading<K> {
+    pub(super) kept: K,
+    pub(super) stacks: AsyncStackList,
+    /// Stack of each dispatcher, and that of what made it.
+    known: HashMap<DispatcherKey, Dispatcher>,
+    contexts: HashMap<ThreadKey, Vec<AsyncContext>>,
+    /// What the manifest of each process tells of its buffers.
+    manifests: HashMap<Option<u64>, AsyncManifest>,
+    /// Number of buffers of further threads.
+    pub(super) buffers_left_out: u64,
+    pub(super) unread_buffers: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Dispatcher {
+    stack: u32,
+    /// Callers of what made it: a stack, and the number of its frames that had ended.
+    made_by: (u32, u64),
+}
+
+impl Default for Dispatcher {
+    fn default() -> Dispatcher {
+        Dispatcher { stack: NO_STACK, made_by: (NO_STACK, 0) }
+    }
+}
+
+impl<K: KeepAsync> AsyncReading<K> {
+    /// Takes an event, which may be a buffer.
+    pub(super) fn event(&mut self, event: &Event<'_>) {
+        if let Some(buffer) = AsyncBuffer::from_event(event) {
+            self.buffer(event.process_id(), &buffer);
+        }
+    }
+
+    fn buffer(&mut self, process: Option<u64>, buffer: &AsyncBuffer<'_>) {
+        let key = (process, buffer.os_thread_id);
+        if self.contexts.len() >= MAX_THREADS && !self.contexts.contains_key(&key) {
+            self.buffers_left_out = self.buffers_left_out.saturating_add(1);
+            return;
+        }
+        let known = self.manifests.get(&process).copied().unwrap_or_default();
+        let mut events = buffer.events_by(known);
+        let mut count = 0u32;
+        for event in events.by_ref() {
+            count = count.saturating_add(1);
+            if let Some(step) = AsyncStep::of_event(&event) {
+                self.step(key, event.ticks, step);
+            }
+        }
+        if *events.manifest() != known
+            && (self.manifests.len() < MAX_MANIFESTS || self.manifests.contains_key(&process))
+        {
+            self.manifests.insert(process, *events.manifest());
+        }
+        let is_whole = events.unread().is_empty() && count == buffer.event_count;
+        self.unread_buffers = self.unread_buffers.saturating_add(u64::from(!is_whole));
+    }
+
+    pub(super) fn step(&mut self, thread: ThreadKey, ticks: u64, step: AsyncStep) {
+        let process = thread.0;
+        let contexts = self.contexts.entry(thread).or_default();
+        let top = contexts.last().copied();
+        match step {
+            AsyncStep::Reset => {
+                contexts.clear();
+                if top.is_some() {
+                    self.kept.goes_on(thread, None, ticks);
+                }
+            }
+            AsyncStep::Created { parent, dispatcher } => {
+                let by = top.filter(|top| top.dispatcher == parent);
+                let stack = self.known.get(&(process, parent)).map_or(NO_STACK, |it| it.stack);
+                if let Some(by) = by
+                    && let Some(known) = self.dispatcher((process, dispatcher))
+                {
+                    known.made_by = (stack, by.ended);
+                }
+                let made = self.known.get(&(process, dispatcher)).map(|made| made.stack);
+                let made = made.filter(|stack| *stack != NO_STACK);
+                self.kept.created(thread, dispatcher, made, ticks);
+            }
+            AsyncStep::Resumed(dispatcher) => {
+                if contexts.len() >= MAX_NESTED {
+                    contexts.drain(..MAX_NESTED / 2);
+                }
+                contexts.push(AsyncContext { dispatcher, ended: 0, suspends_with: None });
+                self.goes_on(thread, ticks);
+            }
+            AsyncStep::Left { is_over } => {
+                if let Some(AsyncContext { dispatcher, suspends_with, .. }) = contexts.pop() {
+                    match is_over {
+                        true => {
+                            self.known.remove(&(process, dispatcher));
+                            self.kept.completed(thread, dispatcher, ticks);
+                        }
+                        false => self.kept.suspended(thread, dispatcher, suspends_with, ticks),
+                    }
+                }
+                self.goes_on(thread, ticks);
+            }
+            AsyncStep::MethodsEnd(count) => {
+                if let Some(top) = contexts.last_mut() {
+                    top.ended = top.ended.saturating_add(count);
+                }
+            }
+            AsyncStep::Stack { dispatcher, of, is_of_task, addresses } => {
+                self.take_stack((process, dispatcher), of == StackOf::Appended, addresses);
+                let known = self.known.get(&(process, dispatcher)).copied();
+                let stack = known.map_or(NO_STACK, |known| known.stack);
+                match of {
+                    StackOf::Created => {}
+                    StackOf::Suspended => {
+                        let top = self.contexts.get_mut(&thread).and_then(|it| it.last_mut());
+                        if let Some(top) = top.filter(|top| top.dispatcher == dispatcher) {
+                            top.suspends_with = (stack != NO_STACK).then_some(stack);
+                        }
+                    }
+                    StackOf::Resumed => {
+                        self.kept.resumed(thread, dispatcher, (stack, is_of_task), ticks);
+                        self.goes_on(thread, ticks);
+                    }
+                    StackOf::Appended => self.goes_on(thread, ticks),
+                }
+            }
+        }
+    }
+
+    fn dispatcher(&mut self, key: DispatcherKey) -> Option<&mut Dispatcher> {
+        let has_room = self.known.len() < MAX_DISPATCHERS || self.known.contains_key(&key);
+        has_room.then(|| self.known.entry(key).or_default())
+    }
+
+    /// Takes the stack of a dispatcher. One without frames is the known one.
+    fn take_stack(&mut self, key: DispatcherKey, is_appended: bool, addresses: Vec<u64>) {
+        if addresses.is_empty() {
+            return;
+        }
+        let Some(known) = self.dispatcher(key).copied() else { return };
+        let mut frames = match is_appended {
+            true => self.stacks.addresses(known.stack).to_vec(),
+            false => Vec::new(),
+        };
+        frames.extend(addresses);
+        if !is_appended {
+            let (stack, ended) = known.made_by;
+            let ended = usize::try_from(ended).unwrap_or(usize::MAX);
+            frames.extend(self.stacks.addresses(stack).get(ended..).unwrap_or_default());
+        }
+        frames.truncate(MAX_FRAMES);
+        let stack = self.stacks.number(frames);
+        if let Some(known) = self.dispatcher(key) {
+            known.stack = stack;
+        }
+    }
+
+    /// Tells that a thread goes on with its innermost context.
+    fn goes_on(&mut self, thread: ThreadKey, ticks: u64) {
+        let top = self.contexts.get(&thread).and_then(|contexts| contexts.last());
+        let runs = top.map(|top| {
+            let known = self.known.get(&(thread.0, top.dispatcher));
+            (top.dispatcher, known.map_or(NO_STACK, |known| known.stack))
+        });
+        self.kept.goes_on(thread, runs, ticks);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keeps nothing.
+    #[derive(Debug, Default)]
+    struct Nothing;
+
+    impl KeepAsync for Nothing {
+        fn created(&mut self, _: ThreadKey, _: u64, _: Option<u32>, _: u64) {}
+        fn suspended(&mut self, _: ThreadKey, _: u64, _: Option<u32>, _: u64) {}
+        fn resumed(&mut self, _: ThreadKey, _: u64, _: (u32, bool), _: u64) {}
+        fn completed(&mut self, _: ThreadKey, _: u64, _: u64) {}
+        fn goes_on(&mut self, _: ThreadKey, _: Option<(u64, u32)>, _: u64) {}
+    }
+
+    /// Returns a buffer of a thread that states a number of sub-events and has these bytes of them.
+    fn buffer(count: u32, events: &[u8]) -> Vec<u8> {
+        let size = u32::try_from(events.len() + 37).unwrap();
+        let head = [&[1][..], &size.to_le_bytes(), &[0; 4], &9u64.to_le_bytes()].concat();
+        let times = [10u64, 20].map(u64::to_le_bytes).concat();
+        [&head, &count.to_le_bytes()[..], &times, events].concat()
+    }
+
+    #[test]
+    fn a_kind_of_a_later_runtime_does_not_hide_what_follows() {
+        // The manifest has kind 24 with sizes of one byte; then a context is resumed with its stack.
+        let manifest = [22, 0, 9, 0, 1, 1, 1, 1, 0, 1, 24, 1, 1];
+        let later = [24, 1, 2, 8, 8, 2, 1, 1, 5, 7, 1, 5, 0, 0, 0, 1, 5, 0x40];
+        let mut reading = AsyncReading::<Nothing>::default();
+        let mut take = |process, count, bytes: &[u8]| {
+            let bytes = buffer(count, bytes);
+            reading.buffer(process, &AsyncBuffer::from_bytes(&bytes).unwrap());
+            (reading.unread_buffers, reading.stacks.stacks.len())
+        };
+        assert_eq!(take(Some(1), 1, &manifest), (0, 0));
+        assert_eq!(take(Some(2), 3, &later), (1, 0), "another process has no manifest");
+        assert_eq!(take(Some(1), 3, &later), (1, 1));
+        assert_eq!(take(Some(1), 4, &later), (2, 1), "one sub-event less than stated");
+        assert_eq!(reading.stacks.addresses(0), [0x40]);
+    }
+
+    #[test]
+    fn what_finds_no_room_is_counted_and_takes_none() {
+        let mut reading = AsyncReading::<Nothing>::default();
+        let key = (None, 1);
+        for dispatcher in 0..10_000 {
+            reading.step(key, dispatcher, AsyncStep::Resumed(dispatcher));
+        }
+        assert!(reading.contexts[&key].len() <= MAX_NESTED);
+        assert_eq!(reading.stacks.left_out, 0);
+        for number in 0..2 * MAX_KEPT_FRAMES as u64 / 250 {
+            let addresses = (0..250).map(|frame| number << 8 | frame | 1 << 40).collect();
+            let stack = AsyncStep::Stack {
+                dispatcher: 9_999,
+                of: StackOf::Resumed,
+                is_of_task: false,
+                addresses,
+            };
+            reading.step(key, 10_000, stack);
+        }
+        assert!(reading.stacks.frames <= MAX_KEPT_FRAMES, "{}", reading.stacks.frames);
+        assert_eq!(reading.stacks.stacks.len(), MAX_KEPT_FRAMES / 250);
+        assert!(reading.stacks.left_out > 0);
+    }
+}
