@@ -9,6 +9,7 @@ mod activity_pairs;
 mod activity_synth;
 mod async_callers;
 mod async_synth;
+mod async_turns;
 mod await_steps;
 mod benchmark;
 mod call_phases;

@@ -91,13 +91,13 @@ impl Analysed {
 pub(crate) fn chosen_spans(
     during: Option<&DuringArgs>,
     short: Option<&ActivityArg>,
+    options: &AnalysisOptions,
     input: &InputArgs,
     context: &mut Context<'_>,
 ) -> Result<Option<ActivitySpans>, Failure> {
     let Some(chosen) = ChosenActivity::from_args(during, short)? else { return Ok(None) };
     let report = During::new(chosen.choice.clone());
-    let (file, found) =
-        first_pass(chosen.option, report, AnalysisOptions::default(), input, context)?;
+    let (file, found) = first_pass(chosen.option, report, options_before(options), input, context)?;
     if let Some(text) = none_chosen(&chosen.choice, &found) {
         return Err(Failure::input(file, text));
     }
@@ -152,10 +152,11 @@ const NO_ACTIVITIES: &str = "the trace has no activity that starts and stops";
 /// Returns the spans of time in which threads worked for requests, by endpoint, for `--by-endpoint`.
 /// Warns if there are none.
 pub(crate) fn endpoint_spans(
+    options: &AnalysisOptions,
     input: &InputArgs,
     context: &mut Context<'_>,
 ) -> Result<EndpointSpans, Failure> {
-    let (report, options) = (RequestSpans::default(), AnalysisOptions::default());
+    let (report, options) = (RequestSpans::default(), options_before(options));
     let (file, spans) = first_pass("--by-endpoint", report, options, input, context)?;
     if spans.endpoints().is_empty() {
         context.messages.warning(&format!("{file}: {NO_REQUEST_THREADS}"));
@@ -174,6 +175,15 @@ pub(crate) const REQUESTS_LEFT_OUT: &str =
 /// Reason why no sample belongs to a request.
 const NO_REQUEST_THREADS: &str = "no thread is known to have worked for a request; \
                                   collect --profile web records requests with their threads";
+
+/// Returns the options of a pass before the one with these options, which follows the threads of
+/// activities in the same way.
+fn options_before(options: &AnalysisOptions) -> AnalysisOptions {
+    let mut before = AnalysisOptions::default();
+    before.async_callers = options.async_callers;
+    before.async_runs.clone_from(&options.async_runs);
+    before
+}
 
 /// Reads a trace for a report on which what is counted in the next pass depends. Returns the name
 /// of the file, too.

@@ -1,8 +1,8 @@
 //! Turns the options that reports and conversions share into options of an analysis.
 
 use crate::args::{
-    BeforeArgs, DuringArgs, FoldArgs, FoldedArgs, MomentArgs, NameArgs, NameStyleArg, NamedArgs,
-    NoArgs, OwnedArgs, SampleArgs, StackFilterArgs,
+    BeforeArgs, DuringArgs, FoldArgs, FoldedArgs, FollowArgs, MomentArgs, NameArgs, NameStyleArg,
+    NamedArgs, NoArgs, OwnedArgs, SampleArgs, StackFilterArgs,
 };
 use crate::failure::Failure;
 use crate::pdbs;
@@ -96,6 +96,21 @@ impl AnalysisArgs for OwnedArgs {
     fn add_to(&self, options: &mut AnalysisOptions) {
         self.named.add_to(options);
         options.folding.my_code.clone_from(&self.my_code);
+    }
+
+    fn names(&self) -> Option<&NameArgs> {
+        self.named.names()
+    }
+
+    fn during(&self) -> Option<&DuringArgs> {
+        self.named.during()
+    }
+}
+
+impl AnalysisArgs for FollowArgs {
+    fn add_to(&self, options: &mut AnalysisOptions) {
+        self.named.add_to(options);
+        options.async_callers = self.async_callers;
     }
 
     fn names(&self) -> Option<&NameArgs> {

@@ -43,6 +43,36 @@ fn standard_input_has_the_same_callers_as_a_file_packed_or_not() {
     }
 }
 
+#[test]
+fn what_the_async_profiler_tells_is_read_before_the_trace_from_every_kind_of_input() {
+    let bytes = corpus::known("http-profiler").bytes();
+    let path = file("async-profiler.nettrace", &bytes);
+    let packed = file("async-profiler.nettrace.gz", &gzip(&bytes));
+    let args = |file| ["report", "http", "--id", "/#3636/1/5", "--async", "--json", file];
+    let of_file = nettrace(&args(&path)).text().to_owned();
+    assert!(of_file.contains("HttpConnection.FillAsync"), "{of_file}");
+    assert_eq!(nettrace(&args(&packed)).text(), of_file);
+    assert_eq!(nettrace_with_input(&args("-"), &bytes).text(), of_file);
+    assert_eq!(nettrace(&[&args(&path)[..], &["--no-mmap"]].concat()).text(), of_file);
+}
+
+#[test]
+fn what_is_chosen_by_time_or_by_an_activity_has_the_awaits_that_began_there() {
+    let path = file("async-orders-profiler.nettrace", &corpus::known("orders-profiler").bytes());
+    let waits = |args: &[&str]| {
+        let ran = nettrace(&[&["report", "tasks", "--json", &path], args].concat());
+        let document: serde_json::Value = serde_json::from_str(ran.text()).unwrap();
+        let rows = document["waits"].as_array().unwrap();
+        rows.iter().map(|row| row["waits"]["count"].as_u64().unwrap()).sum::<u64>()
+    };
+    let all = waits(&[]);
+    // The buffers were written seconds later.
+    let parts = [waits(&["--time", "..300ms"]), waits(&["--time", "300ms.."])];
+    assert!(parts.iter().all(|part| *part > 20), "{parts:?}");
+    assert_eq!(parts.iter().sum::<u64>(), all);
+    assert_eq!(waits(&["--async", "--during", "Orders-Events/Order:id=1010"]), 2);
+}
+
 mod with_shared {
     use super::*;
 

@@ -95,6 +95,7 @@ pub(crate) use activity_spans::is_of_process;
 pub(crate) use assemblies::{Assembly, Domain, is_core};
 pub(crate) use async_profiler::AsyncPauses;
 pub use async_profiler::AsyncRuns;
+pub(crate) use async_profiler::{AsyncTurn, TurnStep};
 use async_stacks::AsyncStacks;
 pub(crate) use async_stacks::{AwaitFields, TaskStep};
 pub(crate) use call_nodes::{Call, CallNode, CallNodes};
@@ -550,6 +551,12 @@ impl Model {
         let thread = self.threads.intern(process, thread_id);
         self.threads.count(thread, count);
         thread
+    }
+
+    /// Returns the thread with these ids, which may not have written an event yet.
+    pub(crate) fn thread_of(&mut self, process_id: Option<u64>, thread_id: u64) -> ThreadHandle {
+        let process = self.process_handle(process_id);
+        self.threads.intern(process, Some(thread_id))
     }
 
     /// Returns the number of times so far that memory with code was reused for other code.

@@ -72,6 +72,11 @@ impl Model {
         self.async_stacks = Some(Box::new(AsyncStacks::new(runs)));
     }
 
+    /// Returns what the async profiler says of threads, if stacks are joined with it.
+    pub(crate) fn async_runs(&self) -> Option<Arc<AsyncRuns>> {
+        self.async_stacks.as_ref()?.profiled_runs().cloned()
+    }
+
     /// Takes an event of a task, which may tell the callers of async code.
     pub(crate) fn follow_task(
         &mut self,

@@ -1,8 +1,8 @@
 //! The command line of `nettrace report`.
 
 use super::{
-    ActivityArg, FoldedArgs, FormArg, HeapArgs, InputArgs, MomentArgs, NamedArgs, OwnedArgs,
-    RowsArg, SampleArgs, UnusedThreadArgs, WithCommon,
+    ActivityArg, FoldedArgs, FollowArgs, FormArg, HeapArgs, InputArgs, MomentArgs, NamedArgs,
+    OwnedArgs, RowsArg, SampleArgs, UnusedThreadArgs, WithCommon,
 };
 use crate::expression::pattern;
 use crate::recommended;
@@ -100,9 +100,9 @@ pub(crate) enum Report {
     #[command(name = Tasks::NAME, about = Tasks::ABOUT, after_help = record::<Tasks>())]
     Tasks(WithCommon<ReportArgs<RowsArg, BeforeArgs<FoldedArgs>>>),
     #[command(name = Activities::NAME, about = Activities::ABOUT, after_help = record::<Activities>())]
-    Activities(WithCommon<ReportArgs<ActivitiesArgs, BeforeArgs<NamedArgs>>>),
+    Activities(WithCommon<ReportArgs<ActivitiesArgs, BeforeArgs<FollowArgs>>>),
     #[command(name = Http::NAME, about = Http::ABOUT, after_help = record::<Http>())]
-    Http(WithCommon<ReportArgs<HttpArgs, BeforeArgs<NamedArgs>>>),
+    Http(WithCommon<ReportArgs<HttpArgs, BeforeArgs<FollowArgs>>>),
     #[command(name = Sql::NAME, about = Sql::ABOUT, after_help = record::<Sql>())]
     Sql(WithCommon<ReportArgs<RowsArg, BeforeArgs<NamedArgs>>>),
     #[command(name = Logs::NAME, about = Logs::ABOUT, after_help = record::<Logs>())]

@@ -175,6 +175,20 @@ pub(crate) struct OwnedArgs {
     pub(crate) my_code: Option<Pattern>,
 }
 
+/// Options that choose which activities count, and how their threads are followed.
+#[derive(Debug, Args)]
+pub(crate) struct FollowArgs {
+    #[command(flatten)]
+    pub(crate) named: NamedArgs,
+
+    /// Follow the threads of activities by what .NET 11's async profiler says, too, which
+    /// collect --async records: it knows when code of .NET's libraries goes on, and activities
+    /// without ids of the runtime. Reads the trace twice; of standard input, the first 64 MiB.
+    /// Stacks are those of topN --async
+    #[arg(long = "async")]
+    pub(crate) async_callers: bool,
+}
+
 /// Options that choose which samples count, and how their frames are folded and named.
 #[derive(Debug, Args)]
 pub(crate) struct SampleArgs {

@@ -8,8 +8,8 @@ use crate::failure::Failure;
 use crate::input::{Ended, Input, Regions, ended};
 use crate::output::Output;
 use crate::stack_names::{self, StackNames};
-use nettrace_analysis::Filter;
 use nettrace_analysis::model::ActivitySpans;
+use nettrace_analysis::{AnalysisOptions, Filter};
 use nettrace_export::{EventParts, EventWriter, WriteOptions};
 use nettrace_parser::{Error, Event, Reader, Visit, parallel};
 use std::io;
@@ -17,7 +17,8 @@ use std::ops::ControlFlow;
 
 pub(super) fn run(args: &EventsArgs, context: &mut Context<'_>) -> Result<Exit, Failure> {
     args.format.check_utc(args.utc)?;
-    let spans = chosen_spans(Some(&args.during), None, &args.input, context)?;
+    let spans =
+        chosen_spans(Some(&args.during), None, &AnalysisOptions::default(), &args.input, context)?;
     let mut trace = context.open(&args.input)?;
     // An unreadable trace fails before anything is written.
     trace.reader.trace().map(drop).map_err(|error| Failure::read(&trace.file, &error, 0))?;

@@ -144,6 +144,11 @@ impl AsyncStacks {
         AsyncStacks { runs, ..AsyncStacks::default() }
     }
 
+    /// Returns what the async profiler says of threads.
+    pub(super) fn profiled_runs(&self) -> Option<&Arc<AsyncRuns>> {
+        self.runs.as_ref()
+    }
+
     /// Takes an event of a task. `stack`: the stack of the event.
     pub(super) fn follow(
         &mut self,

@@ -1,7 +1,9 @@
 //! The activity that a user chose by an id, and the events of it and of activities inside it.
 
+use super::Activities;
 use super::document::ActivityEvent;
 use super::fields::fields_text;
+use super::parts::{PartTracker, ProfiledAwait};
 use crate::hash::HashMap;
 use crate::model::activity_edge::ActivityEdge;
 use crate::model::activity_id::{ActivityId, WantedId};
@@ -36,6 +38,13 @@ struct BegunChoice {
     /// Whether other open activities may have the id.
     may_repeat: bool,
     is_open: bool,
+}
+
+impl Activities {
+    /// Takes the awaits of the chosen activity that the async profiler tells.
+    pub(crate) fn take_awaits(&mut self) -> Vec<ProfiledAwait> {
+        self.parts.as_mut().map(PartTracker::take_awaits).unwrap_or_default()
+    }
 }
 
 impl ChosenActivity {

@@ -68,6 +68,11 @@ pub struct ActivitiesReport {
     /// member if there are none.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_zero"))]
     pub same_id: u64,
+    /// Whether the parts of time use what the async profiler of .NET 11 says of threads:
+    /// [`AnalysisOptions::async_runs`](crate::AnalysisOptions::async_runs). JSON omits the member if it is
+    /// `None`, as the trace has nothing of it.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub async_profiler: Option<bool>,
     /// HTTP requests among the activities, by target; `None` unless they were asked for.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub http: Option<Box<ActivitiesReport>>,

@@ -31,6 +31,7 @@ pub use document::{
     ActivityRow, RequestStep, SlowActivity, StatusCount, StepKind, Unpaired,
 };
 pub use name::ActivityName;
+pub(crate) use parts::ProfiledAwait;
 pub use parts::{Doing, Parts, Stretch};
 pub use serving::ServingRequest;
 

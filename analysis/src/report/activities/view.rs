@@ -417,6 +417,7 @@ impl ActivityView {
             layers,
             stops_without_start,
             stops_cut_short: 0,
+            async_profiler: tracker.async_profiler(),
             activities,
             tree: tree_rows(&tree, &nodes, resolved),
             slowest: slowest.into_iter().map(slow).collect(),

@@ -54,7 +54,7 @@ pub(super) fn write(
     let mut trace = Analysed::new(context.open(&input)?)?;
     let file = trace.file.clone();
     options.filter.spans =
-        chosen_spans(args.samples.during(), Some(&args.activity), &input, context)?;
+        chosen_spans(args.samples.during(), Some(&args.activity), &options, &input, context)?;
     options.thread_times = trace.thread_times(&input);
     let wanted = match kinds.is_empty() {
         false => kinds.clone(),

@@ -191,7 +191,7 @@ fn read_one(
         options.filter.to_nanos = time.to();
     }
     let input = InputArgs { file: path, read: args.read };
-    options.filter.spans = chosen_spans(args.samples.during(), None, &input, context)?;
+    options.filter.spans = chosen_spans(args.samples.during(), None, &options, &input, context)?;
     let mut trace = Analysed::new(context.open(&input)?)?;
     options.thread_times = trace.thread_times(&input);
     let mut pass = diff::pass(options);

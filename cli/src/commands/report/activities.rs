@@ -31,9 +31,24 @@ pub(super) fn text(
     report: &ActivitiesReport,
     context: &mut Context<'_>,
 ) -> io::Result<()> {
-    if args.id.is_some() {
-        return events(args.rows.number, report, context);
+    match args.id {
+        Some(_) => events(args.rows.number, report, context)?,
+        None => overview(args, report, context)?,
     }
+    if report.async_profiler == Some(false) {
+        prose(context, &context.style.faint(), ASYNC_PROFILER)?;
+    }
+    Ok(())
+}
+
+/// What to do with what the async profiler says of activities.
+const ASYNC_PROFILER: &str = "the trace has .NET 11's async profiler: --async uses it to follow the threads of these activities";
+
+fn overview(
+    args: &ActivitiesArgs,
+    report: &ActivitiesReport,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
     let (strong, faint) = (context.style.strong(), context.style.faint());
     let rows: Vec<&ActivityRow> = report.activities.iter().take(args.rows.number).collect();
     names_table(&rows, context)?;

@@ -60,7 +60,7 @@ pub(crate) fn write_page(
     };
     let mut trace = Analysed::new(trace)?;
     let file = trace.file.clone();
-    options.filter.spans = chosen_spans(counted.during(), None, input, context)?;
+    options.filter.spans = chosen_spans(counted.during(), None, &options, input, context)?;
     options.thread_times = trace.thread_times(input);
     let mut pass = page::pass(options);
     trace.read(|events| pass.read(events))?;

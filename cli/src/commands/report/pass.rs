@@ -117,14 +117,15 @@ pub(super) fn show_in_steps<R: Report>(
 where
     R::Output: Serialize,
 {
+    add_async_runs(&mut asked.options, asked.input, context)?;
     if asked.options.filter.spans.is_none() {
-        let during = asked.counted.during();
-        asked.options.filter.spans = chosen_spans(during, asked.activity, asked.input, context)?;
+        let (during, options) = (asked.counted.during(), &asked.options);
+        asked.options.filter.spans =
+            chosen_spans(during, asked.activity, options, asked.input, context)?;
     }
     if asked.is_by_endpoint {
-        asked.options.endpoints = Some(endpoint_spans(asked.input, context)?);
+        asked.options.endpoints = Some(endpoint_spans(&asked.options, asked.input, context)?);
     }
-    add_async_runs(&mut asked.options, asked.input, context)?;
     let mut trace = Analysed::new(context.open(asked.input)?)?;
     if !matches!(R::INPUT, ReportInput::Events | ReportInput::Code) {
         asked.options.thread_times = trace.thread_times(asked.input);

@@ -52,6 +52,11 @@ impl PartTotals {
         increase(&mut self.gc, paused);
     }
 
+    /// Returns the sums with the awaits as unknown time.
+    pub(super) fn without_awaits(self) -> PartTotals {
+        PartTotals { unknown: self.unknown.saturating_add(self.awaited), awaited: 0, ..self }
+    }
+
     pub(crate) fn merge(&mut self, other: &PartTotals) {
         increase(&mut self.running, other.running);
         increase(&mut self.waiting, other.waiting);
@@ -112,6 +117,8 @@ pub(super) struct Account {
     pub(super) id: Option<ActivityId>,
     /// Whether other open activities may have the id.
     pub(super) may_repeat: bool,
+    /// Whether its threads are known by what the async profiler says alone.
+    pub(super) is_by_turns: bool,
     /// Threads known to work for the activity or for one inside it.
     pub(super) carriers: Vec<ThreadHandle>,
     /// Point up to which time has been summed up.
@@ -131,6 +138,7 @@ impl Account {
             above: Vec::new(),
             id: None,
             may_repeat: false,
+            is_by_turns: false,
             carriers: Vec::new(),
             summed: start,
             pieces: Vec::new(),

@@ -14,6 +14,8 @@ const BEHAVIOR: &str = "Behavior";
 #[derive(Debug, Clone, Copy)]
 pub(super) enum PartRole {
     Nothing,
+    /// A buffer of the async profiler, which tells of other times than its own.
+    AsyncBuffer,
     /// A sample of a thread.
     Sample,
     /// An event of the runtime, which may begin or end a pause, a wait or a compilation.
@@ -60,6 +62,7 @@ impl PartRole {
             | KnownProvider::UniversalSystem
             | KnownProvider::UniversalEvents => PartRole::Nothing,
             KnownProvider::Runtime => PartRole::Runtime(BusyEdge::of_type(event)),
+            KnownProvider::AsyncProfiler => PartRole::AsyncBuffer,
             KnownProvider::Tasks => PartRole::Task(TaskEdge::of_type(event)),
             _ => PartRole::Other,
         }

@@ -5,6 +5,7 @@ use super::accounts::{AccountNumber, Accounts};
 use super::carrier::{Busy, Carrier, emptied};
 use super::part_role::{BusyEdge, METHOD, PartRole, TASK, TaskEdge};
 use super::pauses::PausesOfAll;
+use super::turns::{FollowedTurns, ProfiledAwait};
 use super::{At, Doing, Stretch, ThreadWork, WorkPiece};
 use crate::by_type::ByType;
 use crate::hash::HashMap;
@@ -33,14 +34,15 @@ const MIN_AWAY_NANOS: i64 = 1_000_000;
 #[derive(Debug)]
 pub(crate) struct PartTracker {
     roles: ByType<PartRole>,
-    threads: Vec<Carrier>,
-    accounts: Accounts,
+    pub(super) threads: Vec<Carrier>,
+    pub(super) accounts: Accounts,
     /// Numbers of the open activities with an id, oldest first.
     by_id: HashMap<ActivityId, OpenNumbers>,
     /// Activity id of each task and the number of its innermost activity, by process and task.
     tasks: HashMap<(Option<u64>, u64), (Guid, Option<AccountNumber>)>,
-    pauses: PausesOfAll,
+    pub(super) pauses: PausesOfAll,
     is_sampled: bool,
+    has_async_profiler: bool,
     /// Number of the requested activity while it is open.
     wanted: Option<AccountNumber>,
     wanted_pauses: Vec<(i64, i64)>,
@@ -49,7 +51,11 @@ pub(crate) struct PartTracker {
     max_threads: usize,
     /// Time line of the activity that stopped last.
     threads_of_last: Vec<LinePart>,
-    buffers: Buffers,
+    pub(super) buffers: Buffers,
+    /// What the async profiler says of the threads; `None` if it says nothing.
+    pub(super) turns: Option<Box<FollowedTurns>>,
+    /// Time of the next of its turns; of any event before the first one.
+    pub(super) turns_due: i64,
 }
 
 /// Numbers of the open activities with one id, oldest first. Most are alone.
@@ -88,9 +94,9 @@ impl OpenNumbers {
 
 /// Memory for one event, which the next one uses again.
 #[derive(Debug, Default)]
-struct Buffers {
+pub(super) struct Buffers {
     /// Open activities that a thread works for now, or worked for before, innermost first.
-    chain: Vec<AccountNumber>,
+    pub(super) chain: Vec<AccountNumber>,
     /// Pieces of the thread's time: as they are, and as they count for activities that it left.
     held: Vec<WorkPiece>,
     left: Vec<WorkPiece>,
@@ -106,12 +112,15 @@ impl Default for PartTracker {
             tasks: HashMap::default(),
             pauses: PausesOfAll::default(),
             is_sampled: false,
+            has_async_profiler: false,
             wanted: None,
             wanted_pauses: Vec::new(),
             line: Vec::new(),
             max_threads: 0,
             threads_of_last: Vec::new(),
             buffers: Buffers::default(),
+            turns: None,
+            turns_due: i64::MIN,
         }
     }
 }
@@ -120,6 +129,11 @@ impl PartTracker {
     /// Returns whether there were samples, without which running and waiting look alike.
     pub(crate) fn is_sampled(&self) -> bool {
         self.is_sampled
+    }
+
+    /// Returns whether what the async profiler says is used; `None` if it says nothing.
+    pub(crate) fn async_profiler(&self) -> Option<bool> {
+        self.has_async_profiler.then_some(self.turns.is_some())
     }
 
     /// Keeps at least `max` spans of threads for every activity, if it has as many.
@@ -153,9 +167,13 @@ impl PartTracker {
     /// the event.
     #[inline(always)]
     pub(crate) fn event(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        if moment.nanos >= self.turns_due {
+            self.follow_turns(event, moment, model);
+        }
         let role = *self.roles.look_up(event, PartRole::of_type);
         match role {
             PartRole::Nothing => return,
+            PartRole::AsyncBuffer => return self.has_async_profiler = true,
             PartRole::Sample => return self.sample(event, moment, model),
             PartRole::Runtime(_) => self.pause(event, moment),
             PartRole::Task(_) | PartRole::Other => {}
@@ -221,7 +239,12 @@ impl PartTracker {
         if !self.is_sampled {
             self.compare_calls(event, thread, now, model);
         }
-        self.arrive(thread, (id, of_task), process, now, has_left);
+        if id.is_none() && self.is_between_turns(thread) {
+            self.buffers.chain.clear();
+            self.switch(thread, now, has_left);
+        } else {
+            self.arrive(thread, (id, of_task), process, now, has_left);
+        }
         match role {
             PartRole::Task(TaskEdge::OperationBegin(task)) => {
                 self.learn_task((process, task.read(event, TASK)), id, thread);
@@ -365,7 +388,7 @@ impl PartTracker {
 
     /// Notes an event of a thread, whose id shows the activity that the thread works for. The
     /// number is that of the activity if the event's task tells it.
-    fn arrive(
+    pub(super) fn arrive(
         &mut self,
         thread: ThreadHandle,
         (id, of_task): (Option<Guid>, Option<AccountNumber>),
@@ -427,7 +450,7 @@ impl PartTracker {
     }
 
     /// Notes that a thread works for the activities in the buffer from now on.
-    fn switch(&mut self, thread: ThreadHandle, now: At, has_left: bool) {
+    pub(super) fn switch(&mut self, thread: ThreadHandle, now: At, has_left: bool) {
         let PartTracker { threads, accounts, buffers: Buffers { chain, held, left }, .. } = self;
         let Some(carrier) = threads.get_mut(thread.index()) else { return };
         if carrier.chain.is_empty() && chain.is_empty() {
@@ -482,6 +505,12 @@ impl PartTracker {
         carrier.zip(self.wanted).is_some_and(|(carrier, wanted)| carrier.chain.contains(&wanted))
     }
 
+    /// Takes the awaits of the requested activity that the async profiler tells.
+    #[inline]
+    pub(crate) fn take_awaits(&mut self) -> Vec<ProfiledAwait> {
+        self.turns.as_mut().map(|turns| turns.take_awaits()).unwrap_or_default()
+    }
+
     /// Opens the account of an activity that starts. Returns the number for [`PartTracker::stop`].
     /// `id`: activity id of the event; `parent`: number of the activity around it; `may_repeat`:
     /// whether other open activities may have the id; `is_wanted`: whether to keep a time line.
@@ -496,7 +525,8 @@ impl PartTracker {
     ) -> AccountNumber {
         let now = self.pauses.at(event.process_id(), moment.nanos);
         // Programs set other ids, and may lose them at an await.
-        let is_followed = id.as_ref().is_some_and(ActivityId::is_path);
+        let has_path = id.as_ref().is_some_and(ActivityId::is_path);
+        let is_followed = has_path || self.turns.is_some();
         let around = match (parent, &id) {
             (Some(parent), _) => Some(parent),
             (None, Some(id)) => {
@@ -513,6 +543,7 @@ impl PartTracker {
         if let Some(account) = account {
             account.reopen(id.clone(), above, now, is_followed);
             account.may_repeat = may_repeat;
+            account.is_by_turns = is_followed && !has_path;
             if is_wanted && self.wanted.is_none() && self.line.is_empty() {
                 self.wanted = Some(number);
                 account.line = Some(Vec::new());
@@ -521,6 +552,7 @@ impl PartTracker {
                 account.line.get_or_insert_default();
             }
         }
+        let has_id = id.is_some();
         if let Some(id) = id {
             match self.by_id.entry(id) {
                 Entry::Vacant(vacant) => {
@@ -528,6 +560,8 @@ impl PartTracker {
                 }
                 Entry::Occupied(mut others) => others.get_mut().push(number),
             }
+        }
+        if has_id || self.turns.is_some() {
             let chain = &mut self.buffers.chain;
             chain.clear();
             add_with_above(&self.accounts, Some(number), chain);
@@ -546,6 +580,8 @@ impl PartTracker {
         let now = self.pauses.at(event.process_id(), moment.nanos);
         let Some(account) = self.accounts.close(number) else { return PartTotals::default() };
         let mut carriers = std::mem::take(&mut account.carriers);
+        // The turns that led to the stop are not all known.
+        let is_lost = account.is_by_turns && !carriers.contains(&moment.thread);
         for thread in carriers.drain(..) {
             let Some(carrier) = self.threads.get_mut(thread.index()) else { continue };
             carrier.cut(thread, now);
@@ -576,7 +612,8 @@ impl PartTracker {
         } else {
             self.threads_of_last = line;
         }
-        account.close()
+        let totals = account.close();
+        if is_lost { totals.without_awaits() } else { totals }
     }
 
     /// Returns the time line of the requested activity, if it has stopped, as stretches without
@@ -633,7 +670,7 @@ fn add(accounts: &mut Accounts, threads: &[Carrier], number: AccountNumber, piec
 }
 
 /// Adds an open activity and those around it to a list, innermost first.
-fn add_with_above(
+pub(super) fn add_with_above(
     accounts: &Accounts,
     number: Option<AccountNumber>,
     list: &mut Vec<AccountNumber>,
@@ -645,7 +682,7 @@ fn add_with_above(
 }
 
 /// Returns the state of a thread. Handles count from 0 in the order in which threads appear.
-fn carrier(threads: &mut Vec<Carrier>, thread: ThreadHandle) -> Option<&mut Carrier> {
+pub(super) fn carrier(threads: &mut Vec<Carrier>, thread: ThreadHandle) -> Option<&mut Carrier> {
     if thread.index() >= threads.len() {
         threads.resize_with(thread.index().saturating_add(1), Carrier::default);
     }

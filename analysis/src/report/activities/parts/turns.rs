@@ -1,0 +1,227 @@
+//! What the async profiler of .NET 11 says of the threads of activities.
+//!
+//! A dispatcher is a chain of async calls. It belongs to the activity that its thread works for when
+//! it is made, and whenever it is suspended, as an activity may start or stop meanwhile. The thread
+//! that resumes it works for that activity, until it goes on with something else. No event needs an
+//! activity id for this.
+
+use super::At;
+use super::accounts::AccountNumber;
+use super::tracker::{PartTracker, add_with_above, carrier};
+use crate::hash::HashMap;
+use crate::model::{AsyncRuns, AsyncTurn, Model, StackHandle, ThreadHandle, TurnStep};
+use crate::report::contract::Moment;
+use nettrace_parser::{Clock, Event};
+use std::sync::Arc;
+
+/// Maximum number of dispatchers whose activity is remembered; beyond it, all are forgotten.
+const MAX_DISPATCHERS: usize = 65_536;
+
+/// Maximum number of awaits of the requested activity that are kept.
+const MAX_AWAITS: usize = 10_000;
+
+/// Time in which async code of the requested activity was suspended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ProfiledAwait {
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+    /// Thread that went on.
+    pub(crate) thread: ThreadHandle,
+    /// What went on: the method that awaited, and its callers.
+    pub(crate) stack: StackHandle,
+    /// Whether it is a state machine, whose tasks write events of their awaits, too.
+    pub(crate) is_of_task: bool,
+}
+
+/// Turns of threads that have been followed so far.
+#[derive(Debug)]
+pub(super) struct FollowedTurns {
+    runs: Arc<AsyncRuns>,
+    clock: Clock,
+    /// Number of the next turn.
+    next: usize,
+    /// Innermost activity of each dispatcher that is not complete, by process and id.
+    activities: HashMap<(Option<u64>, u64), AccountNumber>,
+    /// What each thread runs, unless it runs no async code.
+    running: HashMap<ThreadHandle, Running>,
+    /// Times at which dispatchers of the requested activity were suspended, by process and id.
+    suspended: HashMap<(Option<u64>, u64), i64>,
+    awaits: Vec<ProfiledAwait>,
+}
+
+/// Dispatcher that a thread runs.
+#[derive(Debug, Clone, Copy)]
+struct Running {
+    /// Its id; 0 if it is complete.
+    dispatcher: u64,
+    /// Whether it has made others. When it is suspended, it awaits those.
+    has_made: bool,
+}
+
+impl FollowedTurns {
+    fn new(runs: Arc<AsyncRuns>, clock: Clock) -> FollowedTurns {
+        FollowedTurns {
+            runs,
+            clock,
+            next: 0,
+            activities: HashMap::default(),
+            running: HashMap::default(),
+            suspended: HashMap::default(),
+            awaits: Vec::new(),
+        }
+    }
+
+    /// Returns whether a thread runs a dispatcher.
+    pub(super) fn is_running(&self, thread: ThreadHandle) -> bool {
+        self.running.contains_key(&thread)
+    }
+
+    /// Sets the activity of a dispatcher; `None` if it has none.
+    fn set(&mut self, dispatcher: (Option<u64>, u64), activity: Option<AccountNumber>) {
+        let Some(activity) = activity else {
+            self.activities.remove(&dispatcher);
+            self.suspended.remove(&dispatcher);
+            return;
+        };
+        if self.activities.len() >= MAX_DISPATCHERS {
+            self.activities.clear();
+            self.suspended.clear();
+        }
+        self.activities.insert(dispatcher, activity);
+    }
+
+    /// Takes the awaits of the requested activity that have ended.
+    pub(super) fn take_awaits(&mut self) -> Vec<ProfiledAwait> {
+        std::mem::take(&mut self.awaits)
+    }
+
+    /// Returns the time at which what is resumed was suspended for the requested activity.
+    fn goes_on_from(&mut self, turn: AsyncTurn) -> Option<i64> {
+        let is_resumed = turn.step == TurnStep::Runs && self.awaits.len() < MAX_AWAITS;
+        self.suspended.remove(&(turn.process, turn.dispatcher)).filter(|_| is_resumed)
+    }
+
+    /// Takes the next turn if it is not after a time. Returns the time of the one after it, too.
+    fn take(&mut self, until: i64) -> Result<(AsyncTurn, i64), i64> {
+        loop {
+            let Some(turn) = self.runs.turn(self.next) else { return Err(i64::MAX) };
+            let nanos = self.clock.nanos_since_start(turn.ticks);
+            match nanos {
+                Some(nanos) if nanos > until => return Err(nanos),
+                _ => self.next = self.next.saturating_add(1),
+            }
+            if let Some(nanos) = nanos {
+                return Ok((turn, nanos));
+            }
+        }
+    }
+}
+
+impl PartTracker {
+    /// Follows the turns of all threads up to an event.
+    #[inline(never)]
+    pub(super) fn follow_turns(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
+        let clock = event.session().clock();
+        let mut turns = match self.turns.take() {
+            Some(turns) => turns,
+            None => match model.async_runs() {
+                Some(runs) => Box::new(FollowedTurns::new(runs, clock)),
+                None => {
+                    self.turns_due = i64::MAX;
+                    return;
+                }
+            },
+        };
+        self.turns_due = loop {
+            let (turn, nanos) = match turns.take(moment.nanos) {
+                Ok(turn) => turn,
+                Err(due) => break due,
+            };
+            let thread = model.thread_of(turn.process, turn.os_thread);
+            let now = self.pauses.at(turn.process, nanos);
+            if let Some(from) = turns.goes_on_from(turn)
+                && let Some((addresses, is_of_task)) =
+                    turns.runs.resumed_at(turn.process, turn.os_thread, turn.ticks)
+            {
+                let stack = model.stack_of_addresses(event, thread, addresses);
+                let found = ProfiledAwait { from, to: nanos, thread, stack, is_of_task };
+                turns.awaits.push(found);
+            }
+            self.turn(&mut turns, turn, thread, now);
+        };
+        self.turns = Some(turns);
+    }
+
+    /// Returns whether a thread has made async code outside of async code, and has left it, so that an
+    /// event without an activity id tells nothing of what it works for.
+    #[inline]
+    pub(super) fn is_between_turns(&self, thread: ThreadHandle) -> bool {
+        let Some(turns) = &self.turns else { return false };
+        let carrier = self.threads.get(thread.index());
+        let has_left = carrier.is_some_and(|carrier| carrier.has_left && carrier.id.is_none());
+        has_left && !turns.is_running(thread)
+    }
+
+    fn turn(&mut self, turns: &mut FollowedTurns, turn: AsyncTurn, thread: ThreadHandle, now: At) {
+        let key = (turn.process, turn.dispatcher);
+        let activity = |tracker: &PartTracker| {
+            tracker.threads.get(thread.index()).and_then(|row| row.chain.first().copied())
+        };
+        match turn.step {
+            TurnStep::Creates => {
+                turns.set(key, activity(self));
+                if self.carries_wanted(thread) {
+                    turns.suspended.insert(key, now.nanos);
+                }
+                if let Some(running) = turns.running.get_mut(&thread) {
+                    running.has_made = true;
+                }
+                if let Some(carrier) = self.threads.get(thread.index()) {
+                    let id = carrier.id;
+                    self.arrive(thread, (id, None), turn.process, now, true);
+                }
+            }
+            TurnStep::Completes => {
+                turns.set(key, None);
+                if let Some(running) = turns.running.get_mut(&thread)
+                    && running.dispatcher == turn.dispatcher
+                {
+                    running.dispatcher = 0;
+                }
+            }
+            TurnStep::Runs => {
+                let before = match turn.dispatcher {
+                    0 => turns.running.remove(&thread),
+                    dispatcher => {
+                        turns.running.insert(thread, Running { dispatcher, has_made: false })
+                    }
+                };
+                if let Some(before) = before.filter(|before| before.dispatcher != 0) {
+                    let left = (turn.process, before.dispatcher);
+                    turns.set(left, activity(self));
+                    if self.carries_wanted(thread) && !before.has_made {
+                        turns.suspended.insert(left, now.nanos);
+                    }
+                }
+                let next = turns.activities.get(&key).copied();
+                if next.is_none() && before.is_none() {
+                    // Who made it is not known: ids of events may tell what the thread works for.
+                    return;
+                }
+                self.buffers.chain.clear();
+                let open = next.filter(|number| self.accounts.get(*number).is_some());
+                add_with_above(&self.accounts, open, &mut self.buffers.chain);
+                let Some(carrier) = carrier(&mut self.threads, thread) else { return };
+                carrier.id = None;
+                carrier.has_stopped = false;
+                carrier.call.forget();
+                if before.is_some() && !carrier.chain.is_empty() {
+                    // It ran the dispatcher until now.
+                    carrier.cut(thread, now);
+                    (carrier.last, carrier.has_left) = (now, true);
+                }
+                self.switch(thread, now, false);
+            }
+        }
+    }
+}
