@@ -7,10 +7,14 @@
 //! | 10 | TaskWaitBegin | a method awaits a task |
 //! | 11 | TaskWaitEnd | the await is over |
 //!
+//! The async profiler of .NET 11 tells when the code of the request is suspended, and what goes on, also
+//! of methods that the runtime itself suspends, which have no events of tasks.
+//!
 //! Where a method awaits another async method that was suspended, only the innermost await is a
 //! step: the others last as long, and are its callers.
 
 use super::each_task::TaskName;
+use super::stack_rows::{below, is_of_task_library};
 use super::task_waits::TaskKey;
 use super::tasks::{task_name, waiter};
 use crate::hash::{HashMap, HashSet};
@@ -33,6 +37,8 @@ pub(super) struct AwaitSteps {
     suspended: HashSet<TaskKey>,
     /// Awaited task and stacks of those that await, by the place of the step.
     steps: HashMap<usize, (Option<TaskName>, Vec<StackHandle>)>,
+    /// Stacks that went on after awaits that the async profiler tells, by the place of the step.
+    profiled: Vec<(usize, StackHandle)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -91,6 +97,16 @@ impl AwaitSteps {
         }
     }
 
+    /// Returns whether events of tasks have told an await.
+    pub(super) fn has_any(&self) -> bool {
+        !self.open.is_empty() || !self.steps.is_empty()
+    }
+
+    /// Takes an await that the async profiler tells: the stack that went on.
+    pub(super) fn profiled(&mut self, place: usize, stack: StackHandle) {
+        self.profiled.push((place, stack));
+    }
+
     /// Notes the place of a step that began.
     pub(super) fn begun(&mut self, task: TaskKey, place: usize) {
         if let Some(open) = self.open.get_mut(&task) {
@@ -120,6 +136,13 @@ impl AwaitSteps {
             let methods: Vec<&str> = stacks.iter().map(|it| waiter(resolved, *it)).collect();
             format!("{} in {}", name.as_deref().unwrap_or("a task"), methods.join(" ← "))
         };
-        self.steps.into_iter().map(|(at, (name, stacks))| (at, text(name, stacks))).collect()
+        let of_tasks = self.steps.into_iter().map(|(at, (name, stacks))| (at, text(name, stacks)));
+        let of_profiler = self.profiled.into_iter().map(|(at, stack)| {
+            let frames = below(resolved, stack, is_of_task_library).iter().take(MAX_METHODS);
+            let frames = frames.filter_map(|frame| resolved.frame(*frame));
+            let methods: Vec<&str> = frames.map(|frame| frame.qualified_name()).collect();
+            (at, format!("a task in {}", methods.join(" ← ")))
+        });
+        of_tasks.chain(of_profiler).collect()
     }
 }

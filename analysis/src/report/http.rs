@@ -89,6 +89,9 @@ impl Report for Http {
             self.find_commands(event, moment, model);
         }
         if let Some(steps) = &mut self.steps {
+            for awaited in self.requests.take_awaits() {
+                steps.profiled(awaited, model);
+            }
             steps.event(event, moment, model);
         }
         is_about

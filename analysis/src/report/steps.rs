@@ -5,7 +5,7 @@
 //! it; else by the stack of its thread or the connection of an earlier command, as in the SQL
 //! report.
 
-use super::activities::{RequestStep, StepKind};
+use super::activities::{ProfiledAwait, RequestStep, StepKind};
 use super::await_steps::{AwaitEdge, AwaitSteps};
 use super::contract::Moment;
 use super::counts::increase;
@@ -224,14 +224,26 @@ impl Steps {
         moment: &Moment,
         model: &Model,
     ) -> Option<usize> {
+        self.push_at(kind, text, source, (moment.nanos, moment.thread), model)
+    }
+
+    /// Adds a step that begins at a time on a thread.
+    fn push_at(
+        &mut self,
+        kind: StepKind,
+        text: &str,
+        source: &str,
+        (start_ns, thread): (i64, ThreadHandle),
+        model: &Model,
+    ) -> Option<usize> {
         if self.steps.len() >= MAX_STEPS {
             self.left_out = self.left_out.saturating_add(1);
             return None;
         }
-        let thread = model.thread(moment.thread);
+        let thread = model.thread(thread);
         let step = RequestStep {
             kind,
-            start_ns: moment.nanos,
+            start_ns,
             duration_ns: None,
             depth: 0,
             text: text.chars().take(MAX_TEXT_CHARACTERS).collect(),
@@ -412,6 +424,21 @@ impl Steps {
             }
             Some(AwaitEdge::Ends(place)) => self.end(Some(place), None, false, moment),
             None => {}
+        }
+    }
+
+    /// Takes an await of the request that the async profiler tells, unless events of tasks tell it.
+    pub(super) fn profiled(&mut self, awaited: ProfiledAwait, model: &Model) {
+        if self.is_over || awaited.is_of_task && self.awaits.has_any() {
+            return;
+        }
+        let ProfiledAwait { from, to, thread, stack, .. } = awaited;
+        let Some(place) = self.push_at(StepKind::Await, "", "", (from, thread), model) else {
+            return;
+        };
+        self.awaits.profiled(place, stack);
+        if let Some(step) = self.step_mut(Some(place)) {
+            step.duration_ns = u64::try_from(to.saturating_sub(from)).ok();
         }
     }
 
