@@ -83,6 +83,7 @@ const ORDER: &[&[&str]] = &[
     ],
     &["report::waiting"],
     &["report::stuck", "report::task_waits"],
+    &["report::profiled_awaits"],
     &[
         "report::activities",
         "report::alloc",

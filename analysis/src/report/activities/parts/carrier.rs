@@ -47,6 +47,8 @@ pub(super) struct Carrier {
     pub(super) last: At,
     /// Whether the last event ends a turn of the thread.
     pub(super) has_left: bool,
+    /// Whether the activity is that of a task which the thread goes on from, and no event has its id.
+    pub(super) is_guess: bool,
     /// Current work; `since` is its start, `seen` the last sample or event that shows it.
     what: ThreadWork,
     since: At,
@@ -71,6 +73,7 @@ impl Default for Carrier {
             has_stopped: false,
             last: at,
             has_left: false,
+            is_guess: false,
             what: ThreadWork::Running,
             since: at,
             seen: at,

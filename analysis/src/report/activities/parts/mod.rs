@@ -8,7 +8,8 @@
 //! | two consecutive events of a thread have its id, or that of an activity inside it | the thread worked for it in between |
 //! | the thread's next event has another id, or the activity stops on another thread | it stopped at its last event if that event ends a turn (TaskWaitBegin of an await, TraceSynchronousWorkEnd, …); otherwise it is unknown when: by its samples, await while it is an idle worker, else unknown; without samples it is taken for gone: await |
 //! | without samples, the stacks of two consecutive events with its id have only the thread pool's own frames in common | the thread has gone back to the pool in between: await |
-//! | TraceSynchronousWorkBegin of a task that was started with its id, or of what awaited that task | the thread works for it from there on |
+//! | TraceSynchronousWorkBegin of a task that was started with its id | the thread works for it from there on |
+//! | TraceSynchronousWorkBegin of what awaited such a task | the same, if the next event of the thread has its id, or ends the work |
 //! | the async profiler of .NET 11 says that a thread resumes async code that was suspended for it | the thread works for it until it goes on with other code: see `turns.rs` |
 //! | no thread works for it | await: it waits for something to complete, or for a thread |
 //!

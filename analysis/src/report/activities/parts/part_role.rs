@@ -8,7 +8,11 @@ use nettrace_parser::view::KnownProvider;
 /// Names of fields.
 pub(super) const TASK: &str = "TaskID";
 pub(super) const METHOD: &str = "MethodID";
+const WORK: &str = "Work";
 const BEHAVIOR: &str = "Behavior";
+
+/// Kind of a task's own work, in TraceSynchronousWorkBegin. Others are what awaited it.
+const OWN_WORK: u64 = 2;
 
 /// What the events of a type tell. It is decided once for a type.
 #[derive(Debug, Clone, Copy)]
@@ -42,8 +46,8 @@ pub(super) enum TaskEdge {
     OperationBegin(NumberField),
     /// TraceOperationEnd: the task.
     OperationEnd(NumberField),
-    /// TraceSynchronousWorkBegin: the task that runs, or whose continuations run.
-    WorkBegin(NumberField),
+    /// TraceSynchronousWorkBegin: the task, and whether it runs or what awaited it.
+    WorkBegin(NumberField, NumberField),
     /// TraceSynchronousWorkEnd.
     WorkEnd,
     /// TaskWaitBegin: whether the thread is blocked.
@@ -88,11 +92,18 @@ impl TaskEdge {
             10 => TaskEdge::WaitBegin(number(BEHAVIOR)),
             14 => TaskEdge::OperationBegin(number(TASK)),
             15 => TaskEdge::OperationEnd(number(TASK)),
-            17 => TaskEdge::WorkBegin(number(TASK)),
+            17 => TaskEdge::WorkBegin(number(TASK), number(WORK)),
             18 => TaskEdge::WorkEnd,
             9 | 12 | 13 => TaskEdge::TurnEnd,
             _ => TaskEdge::Other,
         }
+    }
+
+    /// Returns whether what awaited a task begins to run, which may be for another activity than the
+    /// task's.
+    #[inline]
+    pub(super) fn is_of_awaiter(&self, event: &Event<'_>) -> bool {
+        matches!(self, TaskEdge::WorkBegin(_, work) if work.read(event, WORK) != Some(OWN_WORK))
     }
 
     /// Returns whether an event of the type ends a turn of its thread.
@@ -101,7 +112,7 @@ impl TaskEdge {
         match self {
             TaskEdge::WaitBegin(behavior) => behavior.read(event, BEHAVIOR) == Some(2),
             TaskEdge::WorkEnd | TaskEdge::OperationEnd(_) | TaskEdge::TurnEnd => true,
-            TaskEdge::OperationBegin(_) | TaskEdge::WorkBegin(_) | TaskEdge::Other => false,
+            TaskEdge::OperationBegin(_) | TaskEdge::WorkBegin(..) | TaskEdge::Other => false,
         }
     }
 }

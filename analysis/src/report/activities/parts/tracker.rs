@@ -193,7 +193,7 @@ impl PartTracker {
             return false;
         }
         match role {
-            PartRole::Task(TaskEdge::WorkBegin(task)) => {
+            PartRole::Task(TaskEdge::WorkBegin(task, _)) => {
                 let task = task.read(event, TASK);
                 task.is_none_or(|task| !self.tasks.contains_key(&(event.process_id(), task)))
             }
@@ -224,13 +224,16 @@ impl PartTracker {
             pauses.until(moment.nanos)
         });
         let now = At { nanos: moment.nanos, paused };
-        let (mut id, mut has_left, mut of_task) = (id, false, None);
+        let (mut id, mut has_left, mut of_task, mut is_guess) = (id, false, None, false);
         if let PartRole::Task(edge) = &role {
             has_left = edge.has_left(event);
             if id.is_none()
                 && let Some((of_work, number)) = self.id_of_work(event, edge, thread)
             {
                 (id, of_task) = (Some(of_work), number);
+                // The thread's next event shows whether it is so.
+                is_guess = edge.is_of_awaiter(event);
+                has_left |= is_guess;
             }
         }
         if !is_runtime && let Some(carrier) = self.threads.get_mut(thread.index()) {
@@ -244,6 +247,9 @@ impl PartTracker {
             self.switch(thread, now, has_left);
         } else {
             self.arrive(thread, (id, of_task), process, now, has_left);
+        }
+        if let Some(carrier) = self.threads.get_mut(thread.index()) {
+            carrier.is_guess = is_guess;
         }
         match role {
             PartRole::Task(TaskEdge::OperationBegin(task)) => {
@@ -322,12 +328,12 @@ impl PartTracker {
         thread: ThreadHandle,
     ) -> Option<(Guid, Option<AccountNumber>)> {
         match edge {
-            TaskEdge::WorkBegin(task) => {
+            TaskEdge::WorkBegin(task, _) => {
                 self.tasks.get(&(event.process_id(), task.read(event, TASK)?)).copied()
             }
             TaskEdge::WorkEnd => {
                 let carrier = self.threads.get(thread.index())?;
-                let id = carrier.id.filter(|_| !carrier.has_left)?;
+                let id = carrier.id.filter(|_| !carrier.has_left || carrier.is_guess)?;
                 Some((id, carrier.chain.first().copied()))
             }
             _ => None,
