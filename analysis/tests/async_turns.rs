@@ -86,7 +86,19 @@ fn the_async_profiler_alone_tells_which_threads_worked_for_each_activity() {
 fn without_the_async_profiler_activities_without_ids_have_no_parts() {
     let bytes = corpus::known("orders-profiler").bytes();
     let report = report(all_orders(), &bytes, None);
+    assert_eq!(report.async_profiler, Some(false));
     assert!(report.slowest.iter().all(|order| order.parts.await_ns == 0));
+}
+
+#[test]
+fn that_nothing_tells_when_methods_go_on_is_said() {
+    let lacks_turns = |name, is_told: bool| {
+        let bytes = corpus::known(name).bytes();
+        report(all_orders(), &bytes, is_told.then(|| runs(&bytes))).lacks_turns
+    };
+    assert!(lacks_turns("orders-profiler", false));
+    assert!(!lacks_turns("orders-profiler", true));
+    assert!(!lacks_turns("orders-tasks", false));
 }
 
 #[test]

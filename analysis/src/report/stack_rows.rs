@@ -90,6 +90,13 @@ impl<'r, 'm> ShownFrames<'r, 'm> {
     }
 }
 
+/// Returns whether a frame resumes async methods without state machines.
+pub(crate) fn is_of_runtime_async(frame: &Frame) -> bool {
+    frame.namespace == "System.Runtime.CompilerServices"
+        && frame.type_name.starts_with("AsyncHelpers")
+        && matches!(&*frame.method, "DispatchContinuations" | "MoveNext")
+}
+
 /// Returns whether a method belongs to the task library or emits its events. Such methods are the
 /// innermost frames of a stack that schedules or awaits a task.
 pub(crate) fn is_of_task_library(frame: &Frame) -> bool {

@@ -21,12 +21,14 @@ use super::distribution::{Distribution, Spread};
 use super::each_task::{EachTask, SCHEDULED_BY, TaskName, TaskPlace, TaskTime};
 use super::occurrence::Occurrence;
 use super::profiled_awaits::ProfiledAwaits;
-use super::stack_rows::{ShownFrames, StackRow, below, is_of_task_library, stack_rows};
+use super::stack_rows::{
+    ShownFrames, StackRow, below, is_of_runtime_async, is_of_task_library, stack_rows,
+};
 use super::task_waits::{OpenTaskWait, TaskKey, TaskWaitPlace, TaskWaitRow, TaskWaits};
 use crate::by_type::ByType;
 use crate::hash::HashMap;
 use crate::model::intervals::{Interval, Matcher};
-use crate::model::{Frame, Mode, Model, Resolved, StackHandle, TaskKind, TextHandle, task_method};
+use crate::model::{Mode, Model, Resolved, StackHandle, TaskKind, TextHandle, task_method};
 use crate::number_field::NumberField;
 use crate::sorted::SortFew;
 use crate::text_field::TextField;
@@ -550,13 +552,6 @@ impl TaskSite {
         self.ran.merge(&other.ran);
         increase_all(&mut self.activities, &other.activities);
     }
-}
-
-/// Returns whether a frame resumes async methods without state machines.
-fn is_of_runtime_async(frame: &Frame) -> bool {
-    frame.namespace == "System.Runtime.CompilerServices"
-        && frame.type_name.starts_with("AsyncHelpers")
-        && matches!(&*frame.method, "DispatchContinuations" | "MoveNext")
 }
 
 /// Returns the innermost method that does not belong to the task library.

@@ -73,6 +73,11 @@ pub struct ActivitiesReport {
     /// `None`, as the trace has nothing of it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub async_profiler: Option<bool>,
+    /// Whether async methods ran that the runtime itself suspends (.NET 11), and neither events of tasks nor
+    /// the async profiler tell when they go on: awaits may have work of them. JSON omits the member if it
+    /// is false.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::document::is_false"))]
+    pub lacks_turns: bool,
     /// HTTP requests among the activities, by target; `None` unless they were asked for.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub http: Option<Box<ActivitiesReport>>,

@@ -418,6 +418,7 @@ impl ActivityView {
             stops_without_start,
             stops_cut_short: 0,
             async_profiler: tracker.async_profiler(),
+            lacks_turns: tracker.lacks_turns(resolved),
             activities,
             tree: tree_rows(&tree, &nodes, resolved),
             slowest: slowest.into_iter().map(slow).collect(),

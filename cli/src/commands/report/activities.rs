@@ -35,11 +35,16 @@ pub(super) fn text(
         Some(_) => events(args.rows.number, report, context)?,
         None => overview(args, report, context)?,
     }
-    if report.async_profiler == Some(false) {
-        prose(context, &context.style.faint(), ASYNC_PROFILER)?;
+    match report.async_profiler {
+        Some(false) => prose(context, &context.style.faint(), ASYNC_PROFILER),
+        _ if report.lacks_turns => prose(context, &context.style.faint(), LACKS_TURNS),
+        _ => Ok(()),
     }
-    Ok(())
 }
+
+/// What an await may be of code that writes no events.
+const LACKS_TURNS: &str = "AWAIT: methods that .NET 11 itself suspends write no events when they go on, \
+                           so it may have work of them; collect --async records it";
 
 /// What to do with what the async profiler says of activities.
 const ASYNC_PROFILER: &str = "the trace has .NET 11's async profiler: --async uses it to follow the threads of these activities";

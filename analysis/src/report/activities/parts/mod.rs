@@ -26,6 +26,7 @@ mod account;
 mod accounts;
 mod carrier;
 mod last_call;
+mod line;
 mod part_role;
 mod pauses;
 mod tracker;

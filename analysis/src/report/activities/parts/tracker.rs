@@ -6,12 +6,12 @@ use super::carrier::{Busy, Carrier, emptied};
 use super::part_role::{BusyEdge, METHOD, PartRole, TASK, TaskEdge};
 use super::pauses::PausesOfAll;
 use super::turns::{FollowedTurns, ProfiledAwait};
-use super::{At, Doing, Stretch, ThreadWork, WorkPiece};
+use super::{At, ThreadWork, WorkPiece};
 use crate::by_type::ByType;
 use crate::hash::HashMap;
 use crate::model::activity_id::ActivityId;
-use crate::model::intervals::{nanos_between, reported_nanos};
-use crate::model::{Model, Resolved, ThreadHandle};
+use crate::model::intervals::reported_nanos;
+use crate::model::{Model, ThreadHandle};
 use crate::report::contract::Moment;
 use nettrace_parser::view::{self, SampleState, View};
 use nettrace_parser::{Event, Guid};
@@ -41,12 +41,14 @@ pub(crate) struct PartTracker {
     /// Activity id of each task and the number of its innermost activity, by process and task.
     tasks: HashMap<(Option<u64>, u64), (Guid, Option<AccountNumber>)>,
     pub(super) pauses: PausesOfAll,
-    is_sampled: bool,
+    pub(super) is_sampled: bool,
     has_async_profiler: bool,
+    /// Whether events of tasks tell what goes on from them.
+    pub(super) has_task_turns: bool,
     /// Number of the requested activity while it is open.
     wanted: Option<AccountNumber>,
-    wanted_pauses: Vec<(i64, i64)>,
-    line: Vec<LinePart>,
+    pub(super) wanted_pauses: Vec<(i64, i64)>,
+    pub(super) line: Vec<LinePart>,
     /// Maximum number of spans of threads that are kept for every activity.
     max_threads: usize,
     /// Time line of the activity that stopped last.
@@ -113,6 +115,7 @@ impl Default for PartTracker {
             pauses: PausesOfAll::default(),
             is_sampled: false,
             has_async_profiler: false,
+            has_task_turns: false,
             wanted: None,
             wanted_pauses: Vec::new(),
             line: Vec::new(),
@@ -194,6 +197,7 @@ impl PartTracker {
         }
         match role {
             PartRole::Task(TaskEdge::WorkBegin(task, _)) => {
+                self.has_task_turns = true;
                 let task = task.read(event, TASK);
                 task.is_none_or(|task| !self.tasks.contains_key(&(event.process_id(), task)))
             }
@@ -227,6 +231,7 @@ impl PartTracker {
         let (mut id, mut has_left, mut of_task, mut is_guess) = (id, false, None, false);
         if let PartRole::Task(edge) = &role {
             has_left = edge.has_left(event);
+            self.has_task_turns |= matches!(edge, TaskEdge::WorkBegin(..));
             if id.is_none()
                 && let Some((of_work, number)) = self.id_of_work(event, edge, thread)
             {
@@ -620,42 +625,6 @@ impl PartTracker {
         }
         let totals = account.close();
         if is_lost { totals.without_awaits() } else { totals }
-    }
-
-    /// Returns the time line of the requested activity, if it has stopped, as stretches without
-    /// gaps.
-    pub(crate) fn line(&self, resolved: &Resolved<'_>) -> Vec<Stretch> {
-        let mut stretches: Vec<Stretch> = Vec::new();
-        let mut add = |start_ns: i64, end: i64, doing: Doing, thread: Option<ThreadHandle>| {
-            let thread = thread.and_then(|thread| resolved.model().thread(thread));
-            let thread_id = thread.and_then(|row| row.os_thread_id);
-            let duration_ns = nanos_between(start_ns, end);
-            match stretches.last_mut() {
-                Some(last) if last.doing == doing && last.thread_id == thread_id => {
-                    last.duration_ns = last.duration_ns.saturating_add(duration_ns);
-                }
-                _ if duration_ns > 0 => {
-                    stretches.push(Stretch { start_ns, duration_ns, doing, thread_id })
-                }
-                _ => {}
-            }
-        };
-        for part in &self.line {
-            let doing = part.doing(resolved, self.is_sampled);
-            let mut from = part.from.nanos;
-            let first = self.wanted_pauses.partition_point(|(_, ended)| *ended <= from);
-            for (begun, ended) in self.wanted_pauses.get(first..).unwrap_or_default() {
-                let (begun, ended) = ((*begun).max(from), (*ended).min(part.to.nanos));
-                if begun >= part.to.nanos {
-                    break;
-                }
-                add(from, begun, doing, part.thread);
-                add(begun, ended, Doing::Gc, None);
-                from = ended;
-            }
-            add(from, part.to.nanos, doing, part.thread);
-        }
-        stretches
     }
 }
 

@@ -9,8 +9,9 @@ use super::At;
 use super::accounts::AccountNumber;
 use super::tracker::{PartTracker, add_with_above, carrier};
 use crate::hash::HashMap;
-use crate::model::{AsyncRuns, AsyncTurn, Model, StackHandle, ThreadHandle, TurnStep};
+use crate::model::{AsyncRuns, AsyncTurn, Model, Resolved, StackHandle, ThreadHandle, TurnStep};
 use crate::report::contract::Moment;
+use crate::report::stack_rows::is_of_runtime_async;
 use nettrace_parser::{Clock, Event};
 use std::sync::Arc;
 
@@ -150,6 +151,13 @@ impl PartTracker {
             self.turn(&mut turns, turn, thread, now);
         };
         self.turns = Some(turns);
+    }
+
+    /// Returns whether async methods ran that the runtime itself suspends, and nothing tells when they go
+    /// on.
+    pub(crate) fn lacks_turns(&self, resolved: &Resolved<'_>) -> bool {
+        let is_told = self.turns.is_some() || self.has_task_turns;
+        !is_told && resolved.all_frames().iter().any(|frame| is_of_runtime_async(frame))
     }
 
     /// Returns whether a thread has made async code outside of async code, and has left it, so that an
