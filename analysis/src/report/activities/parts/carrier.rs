@@ -189,6 +189,14 @@ impl Carrier {
         self.what = self.known().unwrap_or(ThreadWork::Running);
     }
 
+    /// Notes that the thread worked for its activities up to a point, and may have left them then.
+    pub(super) fn works_until(&mut self, thread: ThreadHandle, at: At) {
+        if !self.chain.is_empty() {
+            self.cut(thread, at);
+            (self.last, self.has_left) = (at, true);
+        }
+    }
+
     /// Forgets waits and compilations, as the thread works for other activities now.
     pub(super) fn forget_waits(&mut self) {
         if !self.open.is_empty() {

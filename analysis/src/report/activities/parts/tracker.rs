@@ -253,7 +253,9 @@ impl PartTracker {
         } else {
             self.arrive(thread, (id, of_task), process, now, has_left);
         }
-        if let Some(carrier) = self.threads.get_mut(thread.index()) {
+        if matches!(role, PartRole::Task(_))
+            && let Some(carrier) = self.threads.get_mut(thread.index())
+        {
             carrier.is_guess = is_guess;
         }
         match role {
@@ -399,7 +401,7 @@ impl PartTracker {
 
     /// Notes an event of a thread, whose id shows the activity that the thread works for. The
     /// number is that of the activity if the event's task tells it.
-    pub(super) fn arrive(
+    fn arrive(
         &mut self,
         thread: ThreadHandle,
         (id, of_task): (Option<Guid>, Option<AccountNumber>),
@@ -657,6 +659,7 @@ pub(super) fn add_with_above(
 }
 
 /// Returns the state of a thread. Handles count from 0 in the order in which threads appear.
+#[inline(always)]
 pub(super) fn carrier(threads: &mut Vec<Carrier>, thread: ThreadHandle) -> Option<&mut Carrier> {
     if thread.index() >= threads.len() {
         threads.resize_with(thread.index().saturating_add(1), Carrier::default);

@@ -184,9 +184,8 @@ impl PartTracker {
                 if let Some(running) = turns.running.get_mut(&thread) {
                     running.has_made = true;
                 }
-                if let Some(carrier) = self.threads.get(thread.index()) {
-                    let id = carrier.id;
-                    self.arrive(thread, (id, None), turn.process, now, true);
+                if let Some(carrier) = self.threads.get_mut(thread.index()) {
+                    carrier.works_until(thread, now);
                 }
             }
             TurnStep::Completes => {
@@ -223,10 +222,8 @@ impl PartTracker {
                 carrier.id = None;
                 carrier.has_stopped = false;
                 carrier.call.forget();
-                if before.is_some() && !carrier.chain.is_empty() {
-                    // It ran the dispatcher until now.
-                    carrier.cut(thread, now);
-                    (carrier.last, carrier.has_left) = (now, true);
+                if before.is_some() {
+                    carrier.works_until(thread, now);
                 }
                 self.switch(thread, now, false);
             }
