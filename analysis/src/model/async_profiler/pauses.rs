@@ -51,9 +51,9 @@ struct PauseEdge {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EdgeOf {
-    /// The innermost frames of the stack that it will go on with, if they were told.
+    /// With the stack that it will go on with, if that was told.
     Created(Option<u32>),
-    /// The stack that it will go on with, if that was told.
+    /// The same.
     Suspended(Option<u32>),
     Resumed {
         stack: u32,
@@ -78,8 +78,16 @@ impl KeptEdges {
 }
 
 impl KeepAsync for KeptEdges {
-    fn created(&mut self, thread: ThreadKey, dispatcher: u64, stack: Option<u32>, ticks: u64) {
-        self.add(thread, dispatcher, ticks, EdgeOf::Created(stack));
+    fn created(&mut self, thread: ThreadKey, dispatcher: u64, ticks: u64) {
+        self.add(thread, dispatcher, ticks, EdgeOf::Created(None));
+    }
+
+    fn will_run(&mut self, (process, _): ThreadKey, dispatcher: u64, stack: u32) {
+        let made = self.edges.last_mut();
+        let made = made.filter(|it| (it.process, it.dispatcher) == (process, dispatcher));
+        if let Some(PauseEdge { what: EdgeOf::Created(told), .. }) = made {
+            *told = (stack != NO_STACK).then_some(stack);
+        }
     }
 
     fn suspended(&mut self, thread: ThreadKey, dispatcher: u64, stack: Option<u32>, ticks: u64) {
@@ -130,7 +138,7 @@ impl AsyncPauses {
                         is_same_code(stacks.addresses(told), stacks.addresses(stack))
                     }
                     EdgeOf::Created(None) => true,
-                    EdgeOf::Suspended(None) => lost.is_known_until(other),
+                    EdgeOf::Suspended(None) => !lost.may_hide(one, other),
                     EdgeOf::Resumed { .. } => false,
                 };
             let stack = usize::try_from(stack).ok().filter(|_| is_pause && stack != NO_STACK)?;
@@ -166,38 +174,60 @@ fn is_same_code(one: &[u64], other: &[u64]) -> bool {
 #[derive(Debug, Default)]
 struct LostChains {
     chains: u64,
-    /// Time from which on chains may be lost, by process.
-    since: HashMap<Option<u64>, u64>,
+    /// Times in which a thread whose buffer did not come made one of them, by process: in order, and apart
+    /// from each other.
+    holes: HashMap<Option<u64>, Vec<(u64, u64)>>,
 }
 
 impl LostChains {
-    /// Finds them: ids of dispatchers count up, so those below the first that was made in the trace were
-    /// made before it. `edges` are in order.
+    /// Finds them. Ids of dispatchers count up: one below the first that was made in the trace was made
+    /// before it, others between those with the next ids, and before they were resumed. `edges` are in
+    /// order.
     fn find(edges: &[PauseEdge]) -> LostChains {
         let mut lost = LostChains::default();
         for of_process in edges.chunk_by(|one, other| one.process == other.process) {
-            let mut last_made = None;
+            let mut holes: Vec<(u64, u64)> = Vec::new();
+            let (mut last_made, mut since_made) = (None, 0);
             for of_dispatcher in
                 of_process.chunk_by(|one, other| one.dispatcher == other.dispatcher)
             {
                 let made =
                     of_dispatcher.iter().find(|edge| matches!(edge.what, EdgeOf::Created(_)));
                 if let Some(made) = made {
-                    last_made = Some(made);
-                } else if let Some(made) = last_made {
-                    lost.chains = lost.chains.saturating_add(1);
-                    let since = lost.since.entry(made.process).or_insert(made.ticks);
-                    *since = made.ticks.min(*since);
+                    for (_, to) in holes.iter_mut().skip(since_made) {
+                        *to = made.ticks.min(*to);
+                    }
+                    (last_made, since_made) = (Some(made.ticks), holes.len());
+                } else if let Some((from, first)) = last_made.zip(of_dispatcher.first()) {
+                    holes.push((from, first.ticks));
                 }
             }
+            let process = of_process.first().and_then(|edge| edge.process);
+            lost.chains = lost.chains.saturating_add(holes.len() as u64);
+            lost.holes.insert(process, joined(holes));
         }
         lost
     }
 
-    /// Returns whether no chain is lost before a time.
-    fn is_known_until(&self, edge: &PauseEdge) -> bool {
-        self.since.get(&edge.process).is_none_or(|since| edge.ticks < *since)
+    /// Returns whether the buffer of a thread may be missing that did something between two edges.
+    fn may_hide(&self, one: &PauseEdge, other: &PauseEdge) -> bool {
+        let holes = self.holes.get(&one.process).map_or(&[][..], Vec::as_slice);
+        let first = holes.partition_point(|(_, to)| *to <= one.ticks);
+        holes.get(first).is_some_and(|(from, _)| *from < other.ticks)
     }
+}
+
+/// Puts times in order, and joins those that overlap.
+fn joined(mut times: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    times.sort_unstable();
+    let mut all: Vec<(u64, u64)> = Vec::new();
+    for (from, to) in times.into_iter().filter(|(from, to)| from < to) {
+        match all.last_mut() {
+            Some((_, last)) if from <= *last => *last = to.max(*last),
+            _ => all.push((from, to)),
+        }
+    }
+    all
 }
 
 #[cfg(test)]
@@ -262,10 +292,24 @@ mod tests {
             (ticks..).zip(steps).map(|(ticks, step)| (1, ticks, step))
         };
         let known = made(5, 1).chain(plain(10)).chain(plain(20)).chain(made(25, 2));
-        let lost = known.chain(turn(30, 3, 0x40, 0x40)).chain(plain(40)).chain(plain(50));
+        let lost = known.chain(plain(30)).chain(turn(40, 3, 0x40, 0x40)).chain(plain(50));
         let found = found(lost);
-        assert_eq!(times(&found), [(5, 11), (12, 21)]);
+        assert_eq!(times(&found), [(5, 11), (12, 21)], "another was made between 25 and 40");
         assert_eq!(found.chains_without_begin, 1);
+    }
+
+    #[test]
+    fn a_dispatcher_that_goes_on_elsewhere_than_it_was_made_for_has_run_meanwhile() {
+        let resumed_at = |address| {
+            found([
+                (1, 5, AsyncStep::Created { parent: 0, dispatcher: 1 }),
+                (1, 5, stack(StackOf::Created, 1, 0x40)),
+                (1, 9, AsyncStep::Resumed(1)),
+                (1, 9, stack(StackOf::Resumed, 1, address)),
+            ])
+        };
+        assert_eq!(times(&resumed_at(0x40)), [(5, 9)]);
+        assert_eq!(times(&resumed_at(0x50)), []);
     }
 
     #[test]

@@ -33,9 +33,10 @@ pub(super) type DispatcherKey = (Option<u64>, u64);
 /// Keeps some of what threads do, in ticks of the event clock. Each thread's acts come in order, those
 /// of several threads in any.
 pub(super) trait KeepAsync {
-    /// A thread makes a dispatcher. `stack`: what that will go on with, without the callers of the
-    /// thread, if it was told.
-    fn created(&mut self, thread: ThreadKey, dispatcher: u64, stack: Option<u32>, ticks: u64);
+    /// A thread makes a dispatcher.
+    fn created(&mut self, thread: ThreadKey, dispatcher: u64, ticks: u64);
+    /// The stack that a dispatcher will go on with, which was made just now.
+    fn will_run(&mut self, thread: ThreadKey, dispatcher: u64, stack: u32);
     /// A thread leaves a dispatcher, which is suspended. `stack`: what that will go on with, if that was
     /// told.
     fn suspended(&mut self, thread: ThreadKey, dispatcher: u64, stack: Option<u32>, ticks: u64);
@@ -170,9 +171,7 @@ impl<K: KeepAsync> AsyncReading<K> {
                 {
                     known.made_by = (stack, by.ended);
                 }
-                let made = self.known.get(&(process, dispatcher)).map(|made| made.stack);
-                let made = made.filter(|stack| *stack != NO_STACK);
-                self.kept.created(thread, dispatcher, made, ticks);
+                self.kept.created(thread, dispatcher, ticks);
             }
             AsyncStep::Resumed(dispatcher) => {
                 if contexts.len() >= MAX_NESTED {
@@ -203,7 +202,7 @@ impl<K: KeepAsync> AsyncReading<K> {
                 let known = self.known.get(&(process, dispatcher)).copied();
                 let stack = known.map_or(NO_STACK, |known| known.stack);
                 match of {
-                    StackOf::Created => {}
+                    StackOf::Created => self.kept.will_run(thread, dispatcher, stack),
                     StackOf::Suspended => {
                         let top = self.contexts.get_mut(&thread).and_then(|it| it.last_mut());
                         if let Some(top) = top.filter(|top| top.dispatcher == dispatcher) {
@@ -268,7 +267,8 @@ mod tests {
     struct Nothing;
 
     impl KeepAsync for Nothing {
-        fn created(&mut self, _: ThreadKey, _: u64, _: Option<u32>, _: u64) {}
+        fn created(&mut self, _: ThreadKey, _: u64, _: u64) {}
+        fn will_run(&mut self, _: ThreadKey, _: u64, _: u32) {}
         fn suspended(&mut self, _: ThreadKey, _: u64, _: Option<u32>, _: u64) {}
         fn resumed(&mut self, _: ThreadKey, _: u64, _: (u32, bool), _: u64) {}
         fn completed(&mut self, _: ThreadKey, _: u64, _: u64) {}

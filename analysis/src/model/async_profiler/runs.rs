@@ -161,9 +161,11 @@ impl KeptRuns {
 }
 
 impl KeepAsync for KeptRuns {
-    fn created(&mut self, thread: ThreadKey, dispatcher: u64, _: Option<u32>, ticks: u64) {
+    fn created(&mut self, thread: ThreadKey, dispatcher: u64, ticks: u64) {
         self.turns.created(thread, dispatcher, ticks);
     }
+
+    fn will_run(&mut self, _: ThreadKey, _: u64, _: u32) {}
 
     fn suspended(&mut self, _: ThreadKey, _: u64, _: Option<u32>, _: u64) {}
 
