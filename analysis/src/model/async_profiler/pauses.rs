@@ -1,6 +1,6 @@
 //! When dispatchers were suspended, which is known at the end.
 
-use super::reading::{AsyncReading, KeepAsync, NO_STACK, ThreadKey};
+use super::reading::{AsyncReading, AsyncThread, KeepAsync, NO_STACK};
 use crate::hash::HashMap;
 use nettrace_parser::Event;
 
@@ -68,7 +68,8 @@ struct KeptEdges {
 }
 
 impl KeptEdges {
-    fn add(&mut self, (process, os_thread): ThreadKey, dispatcher: u64, ticks: u64, what: EdgeOf) {
+    fn add(&mut self, thread: AsyncThread, dispatcher: u64, ticks: u64, what: EdgeOf) {
+        let AsyncThread { process, os_thread, .. } = thread;
         if self.edges.len() < MAX_EDGES {
             self.edges.push(PauseEdge { process, dispatcher, ticks, what, os_thread });
         } else {
@@ -78,25 +79,25 @@ impl KeptEdges {
 }
 
 impl KeepAsync for KeptEdges {
-    fn created(&mut self, thread: ThreadKey, dispatcher: u64, ticks: u64) {
+    fn created(&mut self, thread: AsyncThread, dispatcher: u64, ticks: u64) {
         self.add(thread, dispatcher, ticks, EdgeOf::Created(None));
     }
 
-    fn will_run(&mut self, (process, _): ThreadKey, dispatcher: u64, stack: u32) {
+    fn will_run(&mut self, thread: AsyncThread, dispatcher: u64, stack: u32) {
         let made = self.edges.last_mut();
-        let made = made.filter(|it| (it.process, it.dispatcher) == (process, dispatcher));
+        let made = made.filter(|it| (it.process, it.dispatcher) == (thread.process, dispatcher));
         if let Some(PauseEdge { what: EdgeOf::Created(told), .. }) = made {
             *told = (stack != NO_STACK).then_some(stack);
         }
     }
 
-    fn suspended(&mut self, thread: ThreadKey, dispatcher: u64, stack: Option<u32>, ticks: u64) {
+    fn suspended(&mut self, thread: AsyncThread, dispatcher: u64, stack: Option<u32>, ticks: u64) {
         self.add(thread, dispatcher, ticks, EdgeOf::Suspended(stack));
     }
 
     fn resumed(
         &mut self,
-        thread: ThreadKey,
+        thread: AsyncThread,
         dispatcher: u64,
         (stack, is_of_task): (u32, bool),
         ticks: u64,
@@ -104,9 +105,9 @@ impl KeepAsync for KeptEdges {
         self.add(thread, dispatcher, ticks, EdgeOf::Resumed { stack, is_of_task });
     }
 
-    fn completed(&mut self, _: ThreadKey, _: u64, _: u64) {}
+    fn completed(&mut self, _: AsyncThread, _: u64, _: u64) {}
 
-    fn goes_on(&mut self, _: ThreadKey, _: Option<(u64, u32)>, _: u64) {}
+    fn goes_on(&mut self, _: AsyncThread, _: Option<(u64, u32)>, _: u64) {}
 }
 
 impl AsyncPauses {
@@ -242,7 +243,8 @@ mod tests {
     fn found(steps: impl IntoIterator<Item = (u64, u64, AsyncStep)>) -> AsyncPausesFound {
         let mut pauses = AsyncPauses::default();
         for (thread, ticks, step) in steps {
-            pauses.reading.step((None, thread), ticks, step);
+            let thread = pauses.reading.thread(None, thread).unwrap();
+            pauses.reading.step(thread, ticks, step);
         }
         pauses.finish()
     }

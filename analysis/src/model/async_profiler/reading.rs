@@ -4,6 +4,7 @@ use super::step::{AsyncStep, StackOf};
 use crate::hash::HashMap;
 use nettrace_parser::Event;
 use nettrace_parser::view::{AsyncBuffer, AsyncManifest, View};
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// Maximum number of distinct stacks. Further ones are unknown.
@@ -25,33 +26,41 @@ const MAX_FRAMES: usize = 1024;
 /// Number of the stack without frames.
 pub(super) const NO_STACK: u32 = u32::MAX;
 
-/// Process and OS thread.
-pub(super) type ThreadKey = (Option<u64>, u64);
 /// Process and id of a dispatcher, which is 0 for none.
-pub(super) type DispatcherKey = (Option<u64>, u64);
+type DispatcherKey = (Option<u64>, u64);
+
+/// Thread that is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct AsyncThread {
+    pub(super) process: Option<u64>,
+    pub(super) os_thread: u64,
+    /// Place among the threads, in the order in which their buffers came.
+    pub(super) number: u32,
+}
 
 /// Keeps some of what threads do, in ticks of the event clock. Each thread's acts come in order, those
 /// of several threads in any.
 pub(super) trait KeepAsync {
     /// A thread makes a dispatcher.
-    fn created(&mut self, thread: ThreadKey, dispatcher: u64, ticks: u64);
+    fn created(&mut self, thread: AsyncThread, dispatcher: u64, ticks: u64);
     /// The stack that a dispatcher will go on with, which was made just now.
-    fn will_run(&mut self, thread: ThreadKey, dispatcher: u64, stack: u32);
+    fn will_run(&mut self, thread: AsyncThread, dispatcher: u64, stack: u32);
     /// A thread leaves a dispatcher, which is suspended. `stack`: what that will go on with, if that was
     /// told.
-    fn suspended(&mut self, thread: ThreadKey, dispatcher: u64, stack: Option<u32>, ticks: u64);
+    fn suspended(&mut self, thread: AsyncThread, dispatcher: u64, stack: Option<u32>, ticks: u64);
     /// A thread resumes a dispatcher. `stack`: what goes on, and whether that is code of tasks.
-    fn resumed(&mut self, thread: ThreadKey, dispatcher: u64, stack: (u32, bool), ticks: u64);
+    fn resumed(&mut self, thread: AsyncThread, dispatcher: u64, stack: (u32, bool), ticks: u64);
     /// A dispatcher is complete.
-    fn completed(&mut self, thread: ThreadKey, dispatcher: u64, ticks: u64);
+    fn completed(&mut self, thread: AsyncThread, dispatcher: u64, ticks: u64);
     /// A thread goes on with a dispatcher and its stack, or with no async code.
-    fn goes_on(&mut self, thread: ThreadKey, runs: Option<(u64, u32)>, ticks: u64);
+    fn goes_on(&mut self, thread: AsyncThread, runs: Option<(u64, u32)>, ticks: u64);
 }
 
 /// Context in which a thread runs a dispatcher.
 #[derive(Debug, Clone, Copy)]
 struct AsyncContext {
     dispatcher: u64,
+    stack: u32,
     /// Number of its methods that have ended.
     ended: u64,
     /// Stack with which it is about to be suspended.
@@ -99,7 +108,9 @@ pub(super) struct AsyncReading<K> {
     pub(super) stacks: AsyncStackList,
     /// Stack of each dispatcher, and that of what made it.
     known: HashMap<DispatcherKey, Dispatcher>,
-    contexts: HashMap<ThreadKey, Vec<AsyncContext>>,
+    /// Contexts of each thread, innermost last.
+    contexts: Vec<Vec<AsyncContext>>,
+    threads: HashMap<(Option<u64>, u64), u32>,
     /// What the manifest of each process tells of its buffers.
     manifests: HashMap<Option<u64>, AsyncManifest>,
     /// Number of buffers of further threads.
@@ -129,18 +140,17 @@ impl<K: KeepAsync> AsyncReading<K> {
     }
 
     fn buffer(&mut self, process: Option<u64>, buffer: &AsyncBuffer<'_>) {
-        let key = (process, buffer.os_thread_id);
-        if self.contexts.len() >= MAX_THREADS && !self.contexts.contains_key(&key) {
+        let Some(thread) = self.thread(process, buffer.os_thread_id) else {
             self.buffers_left_out = self.buffers_left_out.saturating_add(1);
             return;
-        }
+        };
         let known = self.manifests.get(&process).copied().unwrap_or_default();
         let mut events = buffer.events_by(known);
         let mut count = 0u32;
         for event in events.by_ref() {
             count = count.saturating_add(1);
             if let Some(step) = AsyncStep::of_event(&event) {
-                self.step(key, event.ticks, step);
+                self.step(thread, event.ticks, step);
             }
         }
         if *events.manifest() != known
@@ -152,9 +162,24 @@ impl<K: KeepAsync> AsyncReading<K> {
         self.unread_buffers = self.unread_buffers.saturating_add(u64::from(!is_whole));
     }
 
-    pub(super) fn step(&mut self, thread: ThreadKey, ticks: u64, step: AsyncStep) {
-        let process = thread.0;
-        let contexts = self.contexts.entry(thread).or_default();
+    /// Returns a thread; `None` if too many are followed.
+    pub(super) fn thread(&mut self, process: Option<u64>, os_thread: u64) -> Option<AsyncThread> {
+        let number = match self.threads.get(&(process, os_thread)) {
+            Some(number) => *number,
+            None if self.contexts.len() >= MAX_THREADS => return None,
+            None => {
+                let number = u32::try_from(self.contexts.len()).ok()?;
+                self.contexts.push(Vec::new());
+                self.threads.insert((process, os_thread), number);
+                number
+            }
+        };
+        Some(AsyncThread { process, os_thread, number })
+    }
+
+    pub(super) fn step(&mut self, thread: AsyncThread, ticks: u64, step: AsyncStep) {
+        let process = thread.process;
+        let Some(contexts) = self.contexts.get_mut(thread.number as usize) else { return };
         let top = contexts.last().copied();
         match step {
             AsyncStep::Reset => {
@@ -164,12 +189,10 @@ impl<K: KeepAsync> AsyncReading<K> {
                 }
             }
             AsyncStep::Created { parent, dispatcher } => {
-                let by = top.filter(|top| top.dispatcher == parent);
-                let stack = self.known.get(&(process, parent)).map_or(NO_STACK, |it| it.stack);
-                if let Some(by) = by
-                    && let Some(known) = self.dispatcher((process, dispatcher))
+                if let Some(by) = top.filter(|top| top.dispatcher == parent)
+                    && let Some(known) = known(&mut self.known, (process, dispatcher))
                 {
-                    known.made_by = (stack, by.ended);
+                    known.made_by = (by.stack, by.ended);
                 }
                 self.kept.created(thread, dispatcher, ticks);
             }
@@ -177,11 +200,15 @@ impl<K: KeepAsync> AsyncReading<K> {
                 if contexts.len() >= MAX_NESTED {
                     contexts.drain(..MAX_NESTED / 2);
                 }
-                contexts.push(AsyncContext { dispatcher, ended: 0, suspends_with: None });
-                self.goes_on(thread, ticks);
+                let known = self.known.get(&(process, dispatcher));
+                let stack = known.map_or(NO_STACK, |known| known.stack);
+                contexts.push(AsyncContext { dispatcher, stack, ended: 0, suspends_with: None });
+                self.kept.goes_on(thread, Some((dispatcher, stack)), ticks);
             }
             AsyncStep::Left { is_over } => {
-                if let Some(AsyncContext { dispatcher, suspends_with, .. }) = contexts.pop() {
+                contexts.pop();
+                let goes_on = contexts.last().map(|next| (next.dispatcher, next.stack));
+                if let Some(AsyncContext { dispatcher, suspends_with, .. }) = top {
                     match is_over {
                         true => {
                             self.known.remove(&(process, dispatcher));
@@ -190,7 +217,7 @@ impl<K: KeepAsync> AsyncReading<K> {
                         false => self.kept.suspended(thread, dispatcher, suspends_with, ticks),
                     }
                 }
-                self.goes_on(thread, ticks);
+                self.kept.goes_on(thread, goes_on, ticks);
             }
             AsyncStep::MethodsEnd(count) => {
                 if let Some(top) = contexts.last_mut() {
@@ -198,64 +225,65 @@ impl<K: KeepAsync> AsyncReading<K> {
                 }
             }
             AsyncStep::Stack { dispatcher, of, is_of_task, addresses } => {
-                self.take_stack((process, dispatcher), of == StackOf::Appended, addresses);
-                let known = self.known.get(&(process, dispatcher)).copied();
-                let stack = known.map_or(NO_STACK, |known| known.stack);
-                match of {
-                    StackOf::Created => self.kept.will_run(thread, dispatcher, stack),
-                    StackOf::Suspended => {
-                        let top = self.contexts.get_mut(&thread).and_then(|it| it.last_mut());
-                        if let Some(top) = top.filter(|top| top.dispatcher == dispatcher) {
-                            top.suspends_with = (stack != NO_STACK).then_some(stack);
+                let key = (process, dispatcher);
+                let stack = take_stack(&mut self.known, &mut self.stacks, key, of, addresses);
+                let top = contexts.last_mut().filter(|top| top.dispatcher == dispatcher);
+                match (of, top) {
+                    (StackOf::Created, _) => self.kept.will_run(thread, dispatcher, stack),
+                    (StackOf::Suspended, Some(top)) => {
+                        top.suspends_with = (stack != NO_STACK).then_some(stack);
+                    }
+                    (StackOf::Resumed | StackOf::Appended, top) => {
+                        if of == StackOf::Resumed {
+                            self.kept.resumed(thread, dispatcher, (stack, is_of_task), ticks);
+                        }
+                        if let Some(top) = top {
+                            top.stack = stack;
+                            self.kept.goes_on(thread, Some((dispatcher, stack)), ticks);
                         }
                     }
-                    StackOf::Resumed => {
-                        self.kept.resumed(thread, dispatcher, (stack, is_of_task), ticks);
-                        self.goes_on(thread, ticks);
-                    }
-                    StackOf::Appended => self.goes_on(thread, ticks),
+                    (StackOf::Suspended, None) => {}
                 }
             }
         }
     }
+}
 
-    fn dispatcher(&mut self, key: DispatcherKey) -> Option<&mut Dispatcher> {
-        let has_room = self.known.len() < MAX_DISPATCHERS || self.known.contains_key(&key);
-        has_room.then(|| self.known.entry(key).or_default())
+/// Returns what is known of a dispatcher; `None` if there are too many.
+fn known(
+    all: &mut HashMap<DispatcherKey, Dispatcher>,
+    key: DispatcherKey,
+) -> Option<&mut Dispatcher> {
+    let has_room = all.len() < MAX_DISPATCHERS;
+    match all.entry(key) {
+        Entry::Occupied(known) => Some(known.into_mut()),
+        Entry::Vacant(new) => has_room.then(|| new.insert(Dispatcher::default())),
     }
+}
 
-    /// Takes the stack of a dispatcher. One without frames is the known one.
-    fn take_stack(&mut self, key: DispatcherKey, is_appended: bool, addresses: Vec<u64>) {
-        if addresses.is_empty() {
-            return;
-        }
-        let Some(known) = self.dispatcher(key).copied() else { return };
-        let mut frames = match is_appended {
-            true => self.stacks.addresses(known.stack).to_vec(),
-            false => Vec::new(),
-        };
-        frames.extend(addresses);
-        if !is_appended {
-            let (stack, ended) = known.made_by;
-            let ended = usize::try_from(ended).unwrap_or(usize::MAX);
-            frames.extend(self.stacks.addresses(stack).get(ended..).unwrap_or_default());
-        }
-        frames.truncate(MAX_FRAMES);
-        let stack = self.stacks.number(frames);
-        if let Some(known) = self.dispatcher(key) {
-            known.stack = stack;
-        }
+/// Takes the stack of a dispatcher, and returns its number. One without frames is the known one.
+fn take_stack(
+    all: &mut HashMap<DispatcherKey, Dispatcher>,
+    stacks: &mut AsyncStackList,
+    key: DispatcherKey,
+    of: StackOf,
+    addresses: Vec<u64>,
+) -> u32 {
+    if addresses.is_empty() {
+        return all.get(&key).map_or(NO_STACK, |known| known.stack);
     }
-
-    /// Tells that a thread goes on with its innermost context.
-    fn goes_on(&mut self, thread: ThreadKey, ticks: u64) {
-        let top = self.contexts.get(&thread).and_then(|contexts| contexts.last());
-        let runs = top.map(|top| {
-            let known = self.known.get(&(thread.0, top.dispatcher));
-            (top.dispatcher, known.map_or(NO_STACK, |known| known.stack))
-        });
-        self.kept.goes_on(thread, runs, ticks);
+    let Some(known) = known(all, key) else { return NO_STACK };
+    let mut frames = addresses;
+    if of == StackOf::Appended {
+        frames.splice(0..0, stacks.addresses(known.stack).iter().copied());
+    } else {
+        let (stack, ended) = known.made_by;
+        let ended = usize::try_from(ended).unwrap_or(usize::MAX);
+        frames.extend(stacks.addresses(stack).get(ended..).unwrap_or_default());
     }
+    frames.truncate(MAX_FRAMES);
+    known.stack = stacks.number(frames);
+    known.stack
 }
 
 #[cfg(test)]
@@ -267,12 +295,12 @@ mod tests {
     struct Nothing;
 
     impl KeepAsync for Nothing {
-        fn created(&mut self, _: ThreadKey, _: u64, _: u64) {}
-        fn will_run(&mut self, _: ThreadKey, _: u64, _: u32) {}
-        fn suspended(&mut self, _: ThreadKey, _: u64, _: Option<u32>, _: u64) {}
-        fn resumed(&mut self, _: ThreadKey, _: u64, _: (u32, bool), _: u64) {}
-        fn completed(&mut self, _: ThreadKey, _: u64, _: u64) {}
-        fn goes_on(&mut self, _: ThreadKey, _: Option<(u64, u32)>, _: u64) {}
+        fn created(&mut self, _: AsyncThread, _: u64, _: u64) {}
+        fn will_run(&mut self, _: AsyncThread, _: u64, _: u32) {}
+        fn suspended(&mut self, _: AsyncThread, _: u64, _: Option<u32>, _: u64) {}
+        fn resumed(&mut self, _: AsyncThread, _: u64, _: (u32, bool), _: u64) {}
+        fn completed(&mut self, _: AsyncThread, _: u64, _: u64) {}
+        fn goes_on(&mut self, _: AsyncThread, _: Option<(u64, u32)>, _: u64) {}
     }
 
     /// Returns a buffer of a thread that states a number of sub-events and has these bytes of them.
@@ -304,11 +332,11 @@ mod tests {
     #[test]
     fn what_finds_no_room_is_counted_and_takes_none() {
         let mut reading = AsyncReading::<Nothing>::default();
-        let key = (None, 1);
+        let thread = reading.thread(None, 1).unwrap();
         for dispatcher in 0..10_000 {
-            reading.step(key, dispatcher, AsyncStep::Resumed(dispatcher));
+            reading.step(thread, dispatcher, AsyncStep::Resumed(dispatcher));
         }
-        assert!(reading.contexts[&key].len() <= MAX_NESTED);
+        assert!(reading.contexts[0].len() <= MAX_NESTED);
         assert_eq!(reading.stacks.left_out, 0);
         for number in 0..2 * MAX_KEPT_FRAMES as u64 / 250 {
             let addresses = (0..250).map(|frame| number << 8 | frame | 1 << 40).collect();
@@ -318,7 +346,7 @@ mod tests {
                 is_of_task: false,
                 addresses,
             };
-            reading.step(key, 10_000, stack);
+            reading.step(thread, 10_000, stack);
         }
         assert!(reading.stacks.frames <= MAX_KEPT_FRAMES, "{}", reading.stacks.frames);
         assert_eq!(reading.stacks.stacks.len(), MAX_KEPT_FRAMES / 250);

@@ -1,6 +1,6 @@
 //! What threads run over time, read in a pass of its own.
 
-use super::reading::{AsyncReading, KeepAsync, NO_STACK, ThreadKey};
+use super::reading::{AsyncReading, AsyncThread, KeepAsync, NO_STACK};
 use super::turns::{AsyncTurn, AsyncTurns};
 use crate::hash::{HashMap, HashSet};
 use nettrace_parser::{BlockKind, Reader, Source};
@@ -17,7 +17,8 @@ const PROVIDER_END: &str = ".AsyncProfilerEventSource";
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AsyncRuns {
     stacks: Vec<Arc<[u64]>>,
-    threads: HashMap<ThreadKey, Vec<AsyncRun>>,
+    /// By process and OS thread.
+    threads: HashMap<(Option<u64>, u64), Vec<AsyncRun>>,
     turns: AsyncTurns,
     /// Numbers of the stacks of state machines, whose tasks write events of their own.
     of_tasks: HashSet<u32>,
@@ -68,10 +69,13 @@ impl AsyncRuns {
         let AsyncReading { kept, stacks, buffers_left_out, unread_buffers, .. } = reading;
         let left_out = [kept.left_out, stacks.left_out, buffers_left_out];
         let turns = kept.turns.finish();
-        let has_any = !kept.threads.is_empty() || !turns.is_empty();
+        let threads = kept.threads.into_iter().filter(|(_, runs)| !runs.is_empty());
+        let threads: HashMap<_, _> =
+            threads.map(|(of, runs)| ((of.process, of.os_thread), runs)).collect();
+        let has_any = !threads.is_empty() || !turns.is_empty();
         has_any.then(|| AsyncRuns {
             stacks: stacks.stacks,
-            threads: kept.threads,
+            threads,
             turns,
             of_tasks: kept.of_tasks,
             left_out: left_out.into_iter().fold(0, u64::saturating_add),
@@ -136,7 +140,8 @@ impl AsyncRuns {
 /// What threads run when, while it is read.
 #[derive(Debug, Default)]
 struct KeptRuns {
-    threads: HashMap<ThreadKey, Vec<AsyncRun>>,
+    /// By the number of the thread.
+    threads: Vec<(AsyncThread, Vec<AsyncRun>)>,
     count: usize,
     turns: AsyncTurns,
     of_tasks: HashSet<u32>,
@@ -145,8 +150,12 @@ struct KeptRuns {
 
 impl KeptRuns {
     /// Adds a time at which a thread goes on with a stack.
-    fn run(&mut self, thread: ThreadKey, stack: u32, from: u64) {
-        let rows = self.threads.entry(thread).or_default();
+    fn run(&mut self, thread: AsyncThread, stack: u32, from: u64) {
+        while self.threads.len() <= thread.number as usize {
+            self.threads.push((thread, Vec::new()));
+        }
+        let Some((of, rows)) = self.threads.get_mut(thread.number as usize) else { return };
+        *of = thread;
         if rows.last().is_some_and(|last| last.stack == stack) {
             return;
         }
@@ -161,25 +170,25 @@ impl KeptRuns {
 }
 
 impl KeepAsync for KeptRuns {
-    fn created(&mut self, thread: ThreadKey, dispatcher: u64, ticks: u64) {
+    fn created(&mut self, thread: AsyncThread, dispatcher: u64, ticks: u64) {
         self.turns.created(thread, dispatcher, ticks);
     }
 
-    fn will_run(&mut self, _: ThreadKey, _: u64, _: u32) {}
+    fn will_run(&mut self, _: AsyncThread, _: u64, _: u32) {}
 
-    fn suspended(&mut self, _: ThreadKey, _: u64, _: Option<u32>, _: u64) {}
+    fn suspended(&mut self, _: AsyncThread, _: u64, _: Option<u32>, _: u64) {}
 
-    fn resumed(&mut self, _: ThreadKey, _: u64, (stack, is_of_task): (u32, bool), _: u64) {
+    fn resumed(&mut self, _: AsyncThread, _: u64, (stack, is_of_task): (u32, bool), _: u64) {
         if is_of_task {
             self.of_tasks.insert(stack);
         }
     }
 
-    fn completed(&mut self, thread: ThreadKey, dispatcher: u64, ticks: u64) {
+    fn completed(&mut self, thread: AsyncThread, dispatcher: u64, ticks: u64) {
         self.turns.completed(thread, dispatcher, ticks);
     }
 
-    fn goes_on(&mut self, thread: ThreadKey, runs: Option<(u64, u32)>, ticks: u64) {
+    fn goes_on(&mut self, thread: AsyncThread, runs: Option<(u64, u32)>, ticks: u64) {
         let dispatcher = runs.map_or(0, |(dispatcher, _)| dispatcher);
         self.turns.goes_on(thread, dispatcher, ticks);
         // What a thread runs outside of async code has no callers to be found.

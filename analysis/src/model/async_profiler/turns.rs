@@ -1,7 +1,6 @@
 //! Turns of threads: which dispatcher each of them makes, runs and completes.
 
-use super::reading::ThreadKey;
-use crate::hash::HashMap;
+use super::reading::AsyncThread;
 
 /// Maximum number of turns that are kept, which take 24 bytes each. Later ones are unknown.
 const MAX_TURNS: usize = 1 << 20;
@@ -30,11 +29,18 @@ pub(crate) struct AsyncTurn {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct AsyncTurns {
     turns: Vec<StoredTurn>,
-    threads: Vec<ThreadKey>,
-    numbers: HashMap<ThreadKey, u32>,
-    /// Dispatcher that each thread runs, and the time of what it told last.
-    running: Vec<(u64, u64)>,
+    /// By their numbers.
+    threads: Vec<TurningThread>,
     left_out: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct TurningThread {
+    of: AsyncThread,
+    /// Dispatcher that it runs.
+    running: u64,
+    /// Time of what it told last.
+    last: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,51 +52,48 @@ struct StoredTurn {
 }
 
 impl AsyncTurns {
-    pub(super) fn created(&mut self, thread: ThreadKey, dispatcher: u64, ticks: u64) {
+    pub(super) fn created(&mut self, thread: AsyncThread, dispatcher: u64, ticks: u64) {
         self.add(thread, dispatcher, ticks, TurnStep::Creates);
     }
 
-    pub(super) fn completed(&mut self, thread: ThreadKey, dispatcher: u64, ticks: u64) {
+    pub(super) fn completed(&mut self, thread: AsyncThread, dispatcher: u64, ticks: u64) {
         self.add(thread, dispatcher, ticks, TurnStep::Completes);
     }
 
-    pub(super) fn goes_on(&mut self, thread: ThreadKey, dispatcher: u64, ticks: u64) {
-        let number = self.number(thread);
-        let Some(running) = self.running.get_mut(number as usize) else { return };
-        let (before, _) = std::mem::replace(running, (dispatcher, ticks));
+    pub(super) fn goes_on(&mut self, thread: AsyncThread, dispatcher: u64, ticks: u64) {
+        let Some(row) = self.thread(thread) else { return };
+        row.last = ticks;
+        let before = std::mem::replace(&mut row.running, dispatcher);
         if before != dispatcher {
             self.add(thread, dispatcher, ticks, TurnStep::Runs);
         }
     }
 
-    fn number(&mut self, thread: ThreadKey) -> u32 {
-        let next = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
-        let number = *self.numbers.entry(thread).or_insert(next);
-        if number == next {
-            self.threads.push(thread);
-            self.running.push((0, 0));
+    fn thread(&mut self, of: AsyncThread) -> Option<&mut TurningThread> {
+        while self.threads.len() <= of.number as usize {
+            self.threads.push(TurningThread { of, running: 0, last: 0 });
         }
-        number
+        let row = self.threads.get_mut(of.number as usize)?;
+        row.of = of;
+        Some(row)
     }
 
-    fn add(&mut self, thread: ThreadKey, dispatcher: u64, ticks: u64, step: TurnStep) {
+    fn add(&mut self, thread: AsyncThread, dispatcher: u64, ticks: u64, step: TurnStep) {
         if self.turns.len() >= MAX_TURNS {
             self.left_out = self.left_out.saturating_add(1);
             return;
         }
-        let thread = self.number(thread);
-        if let Some((_, last)) = self.running.get_mut(thread as usize) {
-            *last = ticks;
+        if let Some(row) = self.thread(thread) {
+            row.last = ticks;
         }
-        self.turns.push(StoredTurn { ticks, dispatcher, thread, step });
+        self.turns.push(StoredTurn { ticks, dispatcher, thread: thread.number, step });
     }
 
     /// Puts the turns in the order of time. Those of a thread stay as they came. What a thread ran when
     /// its last buffer ended is not known to go on.
     pub(super) fn finish(mut self) -> AsyncTurns {
-        let running = std::mem::take(&mut self.running).into_iter().zip(self.threads.clone());
-        for ((_, ticks), thread) in running.filter(|((dispatcher, _), _)| *dispatcher != 0) {
-            self.add(thread, 0, ticks, TurnStep::Runs);
+        for row in self.threads.clone().into_iter().filter(|row| row.running != 0) {
+            self.add(row.of, 0, row.last, TurnStep::Runs);
         }
         self.turns.sort_by_key(|turn| turn.ticks);
         self
@@ -107,7 +110,7 @@ impl AsyncTurns {
 
     pub(super) fn get(&self, number: usize) -> Option<AsyncTurn> {
         let StoredTurn { ticks, dispatcher, thread, step } = *self.turns.get(number)?;
-        let (process, os_thread) = *self.threads.get(thread as usize)?;
+        let AsyncThread { process, os_thread, .. } = self.threads.get(thread as usize)?.of;
         Some(AsyncTurn { ticks, process, os_thread, dispatcher, step })
     }
 }
