@@ -117,6 +117,11 @@ export function requestsView(trace, route, range, extent, go) {
       ['Failed', formatCount(activities.failed), 'activities-failed', activities.failed],
       activities.count > 0 && [slowestOfKnown(activities, 'Slowest'), formatNanos(activities.max), 'activities-slowest', activities.max],
       ...unknownFacts(hasRequests ? requests : activities),
+      trace.reports.activities?.lacks_turns && [
+        'Awaited',
+        'may be work of methods that .NET 11 itself suspends, which write no events when they go on; collect --async records it',
+        'lacks-turns',
+      ],
       activities.open > 0 && ['Not stopped', `${formatCount(activities.open)} still open`, 'activities-open', activities.open],
     ]),
     chosen && activityCard(trace, chosen, [...details.values()], go),
