@@ -71,14 +71,13 @@ fn the_async_profiler_alone_tells_which_threads_worked_for_each_activity() {
     let bytes = corpus::known("orders-profiler").bytes();
     let report = report(all_orders(), &bytes, Some(runs(&bytes)));
     let orders = beside_measured(&bytes, &report);
-    // When the profiler began, the first order of both workers had begun.
-    let (first, others): (Vec<_>, Vec<_>) =
-        orders.iter().partition(|(order, _)| matches!(&*order.fields, "id=1" | "id=1001"));
-    assert_eq!((first.len(), others.len()), (2, 28));
-    assert!(first.iter().all(|(order, _)| order.parts.await_ns == 0));
-    for (order, ran) in others {
+    assert_eq!(orders.len(), 30);
+    for (order, ran) in orders {
         let parts = order.parts;
-        assert!(parts.unknown_ns.abs_diff(*ran) < 3_000_000, "{order:?}: {ran}");
+        // The profiler was set up during the first orders.
+        let most =
+            if matches!(&*order.fields, "id=1" | "id=1001") { 10_000_000 } else { 3_000_000 };
+        assert!(parts.unknown_ns.abs_diff(ran) < most, "{order:?}: {ran}");
     }
 }
 

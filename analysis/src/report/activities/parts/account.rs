@@ -52,9 +52,19 @@ impl PartTotals {
         increase(&mut self.gc, paused);
     }
 
-    /// Returns the sums with the awaits as unknown time.
-    pub(super) fn without_awaits(self) -> PartTotals {
-        PartTotals { unknown: self.unknown.saturating_add(self.awaited), awaited: 0, ..self }
+    /// Returns the sums with the awaits, and with what may be one, as unknown time.
+    pub(super) fn without_awaits(mut self) -> PartTotals {
+        for sum in [&mut self.awaited, &mut self.left] {
+            increase(&mut self.unknown, std::mem::take(sum));
+        }
+        if let Some(by_stack) = &mut self.by_stack {
+            by_stack.retain(|what, nanos| {
+                let may_be_await = matches!(what, ThreadWork::Left(_) | ThreadWork::Between(_));
+                increase(&mut self.unknown, if may_be_await { *nanos } else { 0 });
+                !may_be_await
+            });
+        }
+        self
     }
 
     pub(crate) fn merge(&mut self, other: &PartTotals) {

@@ -93,6 +93,11 @@ impl Carrier {
         self.id.is_none() && self.chain.is_empty() && self.open.is_empty()
     }
 
+    /// Returns the innermost activity that the thread works for.
+    pub(super) fn innermost(&self) -> Option<AccountNumber> {
+        self.chain.first().copied()
+    }
+
     /// Notes another event with the current id. Returns whether work must be recorded; usually the
     /// thread just keeps running.
     pub(super) fn goes_on(&mut self, at: At, has_left: bool) -> bool {

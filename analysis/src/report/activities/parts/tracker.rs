@@ -244,7 +244,7 @@ impl PartTracker {
         if !is_runtime && let Some(carrier) = self.threads.get_mut(thread.index()) {
             carrier.runs_on(thread, now);
         }
-        if !self.is_sampled {
+        if !self.is_sampled && !self.turns_tell(thread, id) {
             self.compare_calls(event, thread, now, model);
         }
         if id.is_none() && self.is_between_turns(thread) {
@@ -547,7 +547,7 @@ impl PartTracker {
                 let known = carrier.map_or(&[][..], |carrier| &carrier.chain);
                 self.nearest(id.around(), known)
             }
-            (None, None) => None,
+            (None, None) => self.around_by_turns(moment.thread),
         };
         let above = &mut self.buffers.chain;
         above.clear();
@@ -574,7 +574,11 @@ impl PartTracker {
                 Entry::Occupied(mut others) => others.get_mut().push(number),
             }
         }
+        if let Some(turns) = &mut self.turns {
+            turns.starts(moment.thread);
+        }
         if has_id || self.turns.is_some() {
+            carrier(&mut self.threads, moment.thread);
             let chain = &mut self.buffers.chain;
             chain.clear();
             add_with_above(&self.accounts, Some(number), chain);

@@ -7,12 +7,13 @@
 
 use super::At;
 use super::accounts::AccountNumber;
+use super::carrier::Carrier;
 use super::tracker::{PartTracker, add_with_above, carrier};
-use crate::hash::HashMap;
+use crate::hash::{HashMap, HashSet};
 use crate::model::{AsyncRuns, AsyncTurn, Model, Resolved, StackHandle, ThreadHandle, TurnStep};
 use crate::report::contract::Moment;
 use crate::report::stack_rows::is_of_runtime_async;
-use nettrace_parser::{Clock, Event};
+use nettrace_parser::{Clock, Event, Guid};
 use std::sync::Arc;
 
 /// Maximum number of dispatchers whose activity is remembered; beyond it, all are forgotten.
@@ -41,20 +42,30 @@ pub(super) struct FollowedTurns {
     clock: Clock,
     /// Number of the next turn.
     next: usize,
-    /// Innermost activity of each dispatcher that is not complete, by process and id.
-    activities: HashMap<(Option<u64>, u64), AccountNumber>,
+    /// Activities of each dispatcher that is not complete, innermost first, by process and id.
+    activities: HashMap<(Option<u64>, u64), Activities>,
     /// What each thread runs, unless it runs no async code.
     running: HashMap<ThreadHandle, Running>,
+    /// Threads that have made a dispatcher since the last start of an activity on them, in the same turn.
+    /// What started before may be suspended now, and the thread's caller goes on.
+    has_made: HashSet<ThreadHandle>,
     /// Times at which dispatchers of the requested activity were suspended, by process and id.
     suspended: HashMap<(Option<u64>, u64), i64>,
     awaits: Vec<ProfiledAwait>,
 }
+
+/// Activities of a dispatcher, innermost first. Those further outside are not kept.
+type Activities = [Option<AccountNumber>; 4];
+
+const NONE: Activities = [None; 4];
 
 /// Dispatcher that a thread runs.
 #[derive(Debug, Clone, Copy)]
 struct Running {
     /// Its id; 0 if it is complete.
     dispatcher: u64,
+    /// Its activities when it was resumed.
+    activities: Activities,
     /// Whether it has made others. When it is suspended, it awaits those.
     has_made: bool,
 }
@@ -67,6 +78,7 @@ impl FollowedTurns {
             next: 0,
             activities: HashMap::default(),
             running: HashMap::default(),
+            has_made: HashSet::default(),
             suspended: HashMap::default(),
             awaits: Vec::new(),
         }
@@ -77,18 +89,23 @@ impl FollowedTurns {
         self.running.contains_key(&thread)
     }
 
-    /// Sets the activity of a dispatcher; `None` if it has none.
-    fn set(&mut self, dispatcher: (Option<u64>, u64), activity: Option<AccountNumber>) {
-        let Some(activity) = activity else {
+    /// Notes that an activity starts on a thread.
+    pub(super) fn starts(&mut self, thread: ThreadHandle) {
+        self.has_made.remove(&thread);
+    }
+
+    /// Sets the activities of a dispatcher, innermost first.
+    fn set(&mut self, dispatcher: (Option<u64>, u64), activities: Activities) {
+        if activities == NONE {
             self.activities.remove(&dispatcher);
             self.suspended.remove(&dispatcher);
             return;
-        };
+        }
         if self.activities.len() >= MAX_DISPATCHERS {
             self.activities.clear();
             self.suspended.clear();
         }
-        self.activities.insert(dispatcher, activity);
+        self.activities.insert(dispatcher, activities);
     }
 
     /// Takes the awaits of the requested activity that have ended.
@@ -160,6 +177,13 @@ impl PartTracker {
         !is_told && resolved.all_frames().iter().any(|frame| is_of_runtime_async(frame))
     }
 
+    /// Returns whether the async profiler alone tells what a thread works for at an event: the thread runs
+    /// async code, or the event has no activity id.
+    #[inline]
+    pub(super) fn turns_tell(&self, thread: ThreadHandle, id: Option<Guid>) -> bool {
+        self.turns.as_ref().is_some_and(|turns| id.is_none() || turns.is_running(thread))
+    }
+
     /// Returns whether a thread has made async code outside of async code, and has left it, so that an
     /// event without an activity id tells nothing of what it works for.
     #[inline]
@@ -170,17 +194,36 @@ impl PartTracker {
         has_left && !turns.is_running(thread)
     }
 
+    /// Returns the innermost of these activities that is open.
+    fn first_open(&self, activities: Activities) -> Option<AccountNumber> {
+        activities.into_iter().flatten().find(|number| self.accounts.get(*number).is_some())
+    }
+
+    /// Returns the activity around one that starts on a thread in async code. What the thread has
+    /// started before in its turn may be suspended: then it is that of the turn.
+    pub(super) fn around_by_turns(&self, thread: ThreadHandle) -> Option<AccountNumber> {
+        let turns = self.turns.as_ref()?;
+        let running = turns.running.get(&thread)?;
+        match turns.has_made.contains(&thread) {
+            true => self.first_open(running.activities),
+            false => self.threads.get(thread.index()).and_then(Carrier::innermost),
+        }
+    }
+
     fn turn(&mut self, turns: &mut FollowedTurns, turn: AsyncTurn, thread: ThreadHandle, now: At) {
         let key = (turn.process, turn.dispatcher);
-        let activity = |tracker: &PartTracker| {
-            tracker.threads.get(thread.index()).and_then(|row| row.chain.first().copied())
+        let activities = |tracker: &PartTracker| {
+            let chain = tracker.threads.get(thread.index()).map_or(&[][..], |row| &row.chain);
+            let mut innermost = chain.iter().copied();
+            NONE.map(|_| innermost.next())
         };
         match turn.step {
             TurnStep::Creates => {
-                turns.set(key, activity(self));
+                turns.set(key, activities(self));
                 if self.carries_wanted(thread) {
                     turns.suspended.insert(key, now.nanos);
                 }
+                turns.has_made.insert(thread);
                 if let Some(running) = turns.running.get_mut(&thread) {
                     running.has_made = true;
                 }
@@ -189,7 +232,7 @@ impl PartTracker {
                 }
             }
             TurnStep::Completes => {
-                turns.set(key, None);
+                turns.set(key, NONE);
                 if let Some(running) = turns.running.get_mut(&thread)
                     && running.dispatcher == turn.dispatcher
                 {
@@ -200,23 +243,26 @@ impl PartTracker {
                 let before = match turn.dispatcher {
                     0 => turns.running.remove(&thread),
                     dispatcher => {
-                        turns.running.insert(thread, Running { dispatcher, has_made: false })
+                        let activities = turns.activities.get(&key).copied().unwrap_or(NONE);
+                        let running = Running { dispatcher, activities, has_made: false };
+                        turns.running.insert(thread, running)
                     }
                 };
                 if let Some(before) = before.filter(|before| before.dispatcher != 0) {
                     let left = (turn.process, before.dispatcher);
-                    turns.set(left, activity(self));
+                    turns.set(left, activities(self));
                     if self.carries_wanted(thread) && !before.has_made {
                         turns.suspended.insert(left, now.nanos);
                     }
                 }
+                turns.has_made.remove(&thread);
                 let next = turns.activities.get(&key).copied();
                 if next.is_none() && before.is_none() {
                     // Who made it is not known: ids of events may tell what the thread works for.
                     return;
                 }
                 self.buffers.chain.clear();
-                let open = next.filter(|number| self.accounts.get(*number).is_some());
+                let open = next.and_then(|activities| self.first_open(activities));
                 add_with_above(&self.accounts, open, &mut self.buffers.chain);
                 let Some(carrier) = carrier(&mut self.threads, thread) else { return };
                 carrier.id = None;
@@ -224,6 +270,12 @@ impl PartTracker {
                 carrier.call.forget();
                 if before.is_some() {
                     carrier.works_until(thread, now);
+                }
+                if carrier.has_left {
+                    // What it goes on with may be for the same activity, and was suspended meanwhile.
+                    let next = std::mem::take(&mut self.buffers.chain);
+                    self.switch(thread, now, false);
+                    self.buffers.chain = next;
                 }
                 self.switch(thread, now, false);
             }
