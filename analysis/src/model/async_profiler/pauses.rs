@@ -233,11 +233,17 @@ fn joined(mut times: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::step::{AsyncStep, StackOf};
+    use super::super::step::{AsyncStep, HiddenFrames, StackOf};
     use super::*;
 
     fn stack(of: StackOf, dispatcher: u64, address: u64) -> AsyncStep {
-        AsyncStep::Stack { dispatcher, of, is_of_task: false, addresses: vec![address] }
+        AsyncStep::Stack {
+            dispatcher,
+            of,
+            is_of_task: false,
+            addresses: vec![address],
+            hidden: HiddenFrames::default(),
+        }
     }
 
     fn found(steps: impl IntoIterator<Item = (u64, u64, AsyncStep)>) -> AsyncPausesFound {

@@ -1,6 +1,6 @@
 //! Follows the threads of a trace through their buffers.
 
-use super::step::{AsyncStep, StackOf};
+use super::step::{AsyncStep, HiddenFrames, StackOf};
 use crate::hash::HashMap;
 use nettrace_parser::Event;
 use nettrace_parser::view::{AsyncBuffer, AsyncManifest, View};
@@ -61,6 +61,7 @@ pub(super) trait KeepAsync {
 struct AsyncContext {
     dispatcher: u64,
     stack: u32,
+    hidden: HiddenFrames,
     /// Number of its methods that have ended.
     ended: u64,
     /// Stack with which it is about to be suspended.
@@ -121,13 +122,14 @@ pub(super) struct AsyncReading<K> {
 #[derive(Debug, Clone, Copy)]
 struct Dispatcher {
     stack: u32,
+    hidden: HiddenFrames,
     /// Callers of what made it: a stack, and the number of its frames that had ended.
     made_by: (u32, u64),
 }
 
 impl Default for Dispatcher {
     fn default() -> Dispatcher {
-        Dispatcher { stack: NO_STACK, made_by: (NO_STACK, 0) }
+        Dispatcher { stack: NO_STACK, hidden: HiddenFrames::default(), made_by: (NO_STACK, 0) }
     }
 }
 
@@ -192,7 +194,7 @@ impl<K: KeepAsync> AsyncReading<K> {
                 if let Some(by) = top.filter(|top| top.dispatcher == parent)
                     && let Some(known) = known(&mut self.known, (process, dispatcher))
                 {
-                    known.made_by = (by.stack, by.ended);
+                    known.made_by = (by.stack, by.hidden.shown_of(by.ended));
                 }
                 self.kept.created(thread, dispatcher, ticks);
             }
@@ -200,9 +202,15 @@ impl<K: KeepAsync> AsyncReading<K> {
                 if contexts.len() >= MAX_NESTED {
                     contexts.drain(..MAX_NESTED / 2);
                 }
-                let known = self.known.get(&(process, dispatcher));
-                let stack = known.map_or(NO_STACK, |known| known.stack);
-                contexts.push(AsyncContext { dispatcher, stack, ended: 0, suspends_with: None });
+                let known = self.known.get(&(process, dispatcher)).copied();
+                let Dispatcher { stack, hidden, .. } = known.unwrap_or_default();
+                contexts.push(AsyncContext {
+                    dispatcher,
+                    stack,
+                    hidden,
+                    ended: 0,
+                    suspends_with: None,
+                });
                 self.kept.goes_on(thread, Some((dispatcher, stack)), ticks);
             }
             AsyncStep::Left { is_over } => {
@@ -224,9 +232,10 @@ impl<K: KeepAsync> AsyncReading<K> {
                     top.ended = top.ended.saturating_add(count);
                 }
             }
-            AsyncStep::Stack { dispatcher, of, is_of_task, addresses } => {
+            AsyncStep::Stack { dispatcher, of, is_of_task, addresses, hidden } => {
                 let key = (process, dispatcher);
-                let stack = take_stack(&mut self.known, &mut self.stacks, key, of, addresses);
+                let taken = StackTaken { of, addresses, hidden };
+                let (stack, hidden) = take_stack(&mut self.known, &mut self.stacks, key, taken);
                 let top = contexts.last_mut().filter(|top| top.dispatcher == dispatcher);
                 match (of, top) {
                     (StackOf::Created, _) => self.kept.will_run(thread, dispatcher, stack),
@@ -238,7 +247,7 @@ impl<K: KeepAsync> AsyncReading<K> {
                             self.kept.resumed(thread, dispatcher, (stack, is_of_task), ticks);
                         }
                         if let Some(top) = top {
-                            top.stack = stack;
+                            (top.stack, top.hidden) = (stack, hidden);
                             self.kept.goes_on(thread, Some((dispatcher, stack)), ticks);
                         }
                     }
@@ -261,29 +270,42 @@ fn known(
     }
 }
 
+/// Stack of a dispatcher in a sub-event.
+struct StackTaken {
+    of: StackOf,
+    addresses: Vec<u64>,
+    hidden: HiddenFrames,
+}
+
 /// Takes the stack of a dispatcher, and returns its number. One without frames is the known one.
 fn take_stack(
     all: &mut HashMap<DispatcherKey, Dispatcher>,
     stacks: &mut AsyncStackList,
     key: DispatcherKey,
-    of: StackOf,
-    addresses: Vec<u64>,
-) -> u32 {
+    StackTaken { of, addresses, hidden }: StackTaken,
+) -> (u32, HiddenFrames) {
     if addresses.is_empty() {
-        return all.get(&key).map_or(NO_STACK, |known| known.stack);
+        let known = all.get(&key).copied().unwrap_or_default();
+        return (known.stack, known.hidden);
     }
-    let Some(known) = known(all, key) else { return NO_STACK };
+    let Some(known) = known(all, key) else { return (NO_STACK, hidden) };
     let mut frames = addresses;
     if of == StackOf::Appended {
         frames.splice(0..0, stacks.addresses(known.stack).iter().copied());
     } else {
+        known.hidden = hidden;
         let (stack, ended) = known.made_by;
         let ended = usize::try_from(ended).unwrap_or(usize::MAX);
-        frames.extend(stacks.addresses(stack).get(ended..).unwrap_or_default());
+        let callers = stacks.addresses(stack).get(ended..).unwrap_or_default();
+        // The stack of a state machine has those that await it, too.
+        let shared = (0..=callers.len())
+            .rev()
+            .find(|first| callers.get(..*first).is_some_and(|callers| frames.ends_with(callers)));
+        frames.extend(callers.get(shared.unwrap_or(0)..).unwrap_or_default());
     }
     frames.truncate(MAX_FRAMES);
     known.stack = stacks.number(frames);
-    known.stack
+    (known.stack, known.hidden)
 }
 
 #[cfg(test)]
@@ -329,6 +351,45 @@ mod tests {
         assert_eq!(reading.stacks.addresses(0), [0x40]);
     }
 
+    /// Returns the addresses of a dispatcher that is made in another one, by their stacks when they are
+    /// resumed. `raw`: frames of the maker; 0 has no code. `ended`: number of them that end before.
+    fn made_in(raw: &[u64], ended: u64, own: &[u64]) -> Vec<u64> {
+        let mut reading = AsyncReading::<Nothing>::default();
+        let thread = reading.thread(None, 1).unwrap();
+        let resumed = |dispatcher, raw: &[u64]| AsyncStep::Stack {
+            dispatcher,
+            of: StackOf::Resumed,
+            is_of_task: true,
+            addresses: raw.iter().copied().filter(|address| *address != 0).collect(),
+            hidden: HiddenFrames::of(raw.iter().map(|address| *address != 0)),
+        };
+        for step in [
+            AsyncStep::Resumed(1),
+            resumed(1, raw),
+            AsyncStep::MethodsEnd(ended),
+            AsyncStep::Created { parent: 1, dispatcher: 2 },
+            AsyncStep::Resumed(2),
+            resumed(2, own),
+        ] {
+            reading.step(thread, 0, step);
+        }
+        reading.stacks.stacks.last().unwrap().to_vec()
+    }
+
+    #[test]
+    fn what_is_made_in_a_method_has_the_methods_that_have_not_ended_as_callers() {
+        assert_eq!(made_in(&[0, 0xa, 0xb], 1, &[0xc]), [0xc, 0xa, 0xb], "an awaiter without code");
+        assert_eq!(made_in(&[0, 0xa, 0, 0xb], 2, &[0xc]), [0xc, 0xb]);
+        assert_eq!(made_in(&[0xa, 0xb], 9, &[0xc]), [0xc]);
+    }
+
+    #[test]
+    fn callers_that_a_stack_has_are_not_there_twice() {
+        assert_eq!(made_in(&[0xa, 0xb], 0, &[0xc, 0xa, 0xb]), [0xc, 0xa, 0xb]);
+        assert_eq!(made_in(&[0xa, 0xb], 0, &[0xc, 0xa]), [0xc, 0xa, 0xb]);
+        assert_eq!(made_in(&[0xa, 0xb], 1, &[0xa, 0xb]), [0xa, 0xb], "a loop");
+    }
+
     #[test]
     fn what_finds_no_room_is_counted_and_takes_none() {
         let mut reading = AsyncReading::<Nothing>::default();
@@ -343,6 +404,7 @@ mod tests {
             let stack = AsyncStep::Stack {
                 dispatcher: 9_999,
                 of: StackOf::Resumed,
+                hidden: HiddenFrames::default(),
                 is_of_task: false,
                 addresses,
             };

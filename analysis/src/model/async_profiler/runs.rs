@@ -156,7 +156,7 @@ impl KeptRuns {
         }
         let Some((of, rows)) = self.threads.get_mut(thread.number as usize) else { return };
         *of = thread;
-        if rows.last().is_some_and(|last| last.stack == stack) {
+        if rows.last().map_or(NO_STACK, |last| last.stack) == stack {
             return;
         }
         if self.count >= MAX_RUNS {
@@ -189,11 +189,27 @@ impl KeepAsync for KeptRuns {
     }
 
     fn goes_on(&mut self, thread: AsyncThread, runs: Option<(u64, u32)>, ticks: u64) {
-        let dispatcher = runs.map_or(0, |(dispatcher, _)| dispatcher);
+        let (dispatcher, stack) = runs.unwrap_or((0, NO_STACK));
         self.turns.goes_on(thread, dispatcher, ticks);
-        // What a thread runs outside of async code has no callers to be found.
-        if let Some((_, stack)) = runs {
-            self.run(thread, stack, ticks);
-        }
+        self.run(thread, stack, ticks);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_has_left_async_code_runs_no_stack_of_it() {
+        let mut kept = KeptRuns::default();
+        let thread = AsyncThread { process: Some(1), os_thread: 9, number: 0 };
+        kept.goes_on(thread, Some((7, 3)), 10);
+        kept.goes_on(thread, None, 20);
+        let runs = AsyncRuns {
+            threads: [((Some(1), 9), kept.threads[0].1.clone())].into_iter().collect(),
+            ..AsyncRuns::default()
+        };
+        let at = |ticks| runs.stack_at(Some(1), 9, ticks);
+        assert_eq!((at(9), at(10), at(19), at(20)), (None, Some(3), Some(3), None));
     }
 }

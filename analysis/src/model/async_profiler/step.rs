@@ -22,9 +22,31 @@ pub(super) enum AsyncStep {
         /// Whether it is code of a state machine, whose tasks write events of their own.
         is_of_task: bool,
         addresses: Vec<u64>,
+        hidden: HiddenFrames,
     },
     /// What was known about the thread is over.
     Reset,
+}
+
+/// Frames of a stack without code, which are left out of its addresses: bits from the leaf on. Methods that
+/// end are counted with them. Those beyond 64 are not known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct HiddenFrames(u64);
+
+impl HiddenFrames {
+    pub(super) fn of(has_code: impl Iterator<Item = bool>) -> HiddenFrames {
+        let bits = (0..u64::BITS).zip(has_code).filter(|(_, has_code)| !has_code);
+        HiddenFrames(bits.fold(0, |all, (at, _)| all | 1 << at))
+    }
+
+    /// Returns how many of the first frames have code.
+    pub(super) fn shown_of(self, first: u64) -> u64 {
+        let within = match first {
+            0..64 => self.0 & ((1 << first) - 1),
+            _ => self.0,
+        };
+        first.saturating_sub(u64::from(within.count_ones()))
+    }
 }
 
 /// What happens to a dispatcher whose stack comes.
@@ -50,7 +72,9 @@ impl AsyncStep {
                 let shown = |address: u64, is_start| {
                     (address != 0).then(|| address.saturating_add(u64::from(is_start)))
                 };
+                let has_code = stack.frames().map(|frame| frame.address != 0);
                 AsyncStep::Stack {
+                    hidden: HiddenFrames::of(has_code),
                     dispatcher: stack.dispatcher,
                     of: match id {
                         7 | 16 => StackOf::Resumed,
