@@ -10,6 +10,7 @@ mod activity_synth;
 mod async_callers;
 mod async_synth;
 mod async_turns;
+mod async_turns_synth;
 mod await_steps;
 mod benchmark;
 mod call_phases;

@@ -11,6 +11,8 @@
 //! | [`AsyncRuns`] | what each thread runs when | samples and activities, which have passed by then: the buffers are read in a pass of their own |
 //! | [`AsyncPauses`] | when dispatchers are suspended | awaits, which are known at the end of the pass |
 
+#[cfg(test)]
+mod any_order;
 mod pauses;
 mod reading;
 mod runs;

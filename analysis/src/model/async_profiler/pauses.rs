@@ -10,7 +10,7 @@ const MAX_EDGES: usize = 1 << 19;
 /// Times in which async code was suspended, by what the async profiler says.
 #[derive(Debug, Default)]
 pub(crate) struct AsyncPauses {
-    reading: AsyncReading<KeptEdges>,
+    pub(super) reading: AsyncReading<KeptEdges>,
 }
 
 /// Time in which a chain of async calls was suspended, in ticks.
@@ -39,7 +39,7 @@ pub(crate) struct AsyncPausesFound {
 }
 
 /// Time at which something happens to a dispatcher.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct PauseEdge {
     process: Option<u64>,
     dispatcher: u64,
@@ -49,7 +49,7 @@ struct PauseEdge {
     os_thread: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EdgeOf {
     /// With the stack that it will go on with, if that was told.
     Created(Option<u32>),
@@ -62,8 +62,10 @@ enum EdgeOf {
 }
 
 #[derive(Debug, Default)]
-struct KeptEdges {
+pub(super) struct KeptEdges {
     edges: Vec<PauseEdge>,
+    /// Place of the edge at which each thread made a dispatcher last.
+    made: HashMap<AsyncThread, usize>,
     left_out: u64,
 }
 
@@ -80,14 +82,14 @@ impl KeptEdges {
 
 impl KeepAsync for KeptEdges {
     fn created(&mut self, thread: AsyncThread, dispatcher: u64, ticks: u64) {
+        self.made.insert(thread, self.edges.len());
         self.add(thread, dispatcher, ticks, EdgeOf::Created(None));
     }
 
     fn will_run(&mut self, thread: AsyncThread, dispatcher: u64, stack: u32) {
-        let made = self.edges.last_mut();
-        let made = made.filter(|it| (it.process, it.dispatcher) == (thread.process, dispatcher));
-        if let Some(PauseEdge { what: EdgeOf::Created(told), .. }) = made {
-            *told = (stack != NO_STACK).then_some(stack);
+        let made = self.made.get(&thread).and_then(|place| self.edges.get_mut(*place));
+        if let Some(made) = made.filter(|made| made.dispatcher == dispatcher && stack != NO_STACK) {
+            made.what = EdgeOf::Created(Some(stack));
         }
     }
 
@@ -125,7 +127,8 @@ impl AsyncPauses {
     /// only at the end what belongs together.
     pub(crate) fn finish(mut self) -> AsyncPausesFound {
         let mut edges = std::mem::take(&mut self.reading.kept.edges);
-        edges.sort_unstable();
+        // What a thread does at one time stays in its order.
+        edges.sort_by_key(|edge| (edge.process, edge.dispatcher, edge.ticks, edge.os_thread));
         let (lost, stacks) = (LostChains::find(&edges), &self.reading.stacks);
         let pauses = edges.windows(2).filter_map(|pair| {
             let [one, other] = pair else { return None };
@@ -233,10 +236,10 @@ fn joined(mut times: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::step::{AsyncStep, HiddenFrames, StackOf};
+    use super::super::step::{AsyncStep, HiddenFrames, StackMoment};
     use super::*;
 
-    fn stack(of: StackOf, dispatcher: u64, address: u64) -> AsyncStep {
+    fn stack(of: StackMoment, dispatcher: u64, address: u64) -> AsyncStep {
         AsyncStep::Stack {
             dispatcher,
             of,
@@ -264,11 +267,11 @@ mod tests {
         // The second thread's buffer comes first.
         let found = found([
             (2, 50, AsyncStep::Resumed(7)),
-            (2, 51, stack(StackOf::Resumed, 7, 0x40)),
+            (2, 51, stack(StackMoment::Resumed, 7, 0x40)),
             (2, 60, AsyncStep::Left { is_over: true }),
             (1, 10, AsyncStep::Created { parent: 0, dispatcher: 7 }),
             (1, 20, AsyncStep::Resumed(7)),
-            (1, 21, stack(StackOf::Resumed, 7, 0x40)),
+            (1, 21, stack(StackMoment::Resumed, 7, 0x40)),
             (1, 30, AsyncStep::Left { is_over: false }),
             (1, 90, AsyncStep::Created { parent: 0, dispatcher: 8 }),
         ]);
@@ -281,8 +284,8 @@ mod tests {
         let turn = |ticks, dispatcher, suspends_at, resumes_at| {
             [
                 (1, ticks, AsyncStep::Resumed(dispatcher)),
-                (1, ticks, stack(StackOf::Resumed, dispatcher, resumes_at)),
-                (1, ticks + 1, stack(StackOf::Suspended, dispatcher, suspends_at)),
+                (1, ticks, stack(StackMoment::Resumed, dispatcher, resumes_at)),
+                (1, ticks + 1, stack(StackMoment::Suspended, dispatcher, suspends_at)),
                 (1, ticks + 1, AsyncStep::Left { is_over: false }),
             ]
         };
@@ -294,7 +297,7 @@ mod tests {
         assert_eq!(times(&found(other)), [(5, 10)]);
         // Without stacks, turns are known up to the first dispatcher that a lost buffer made.
         let plain = |ticks| {
-            let resumed = stack(StackOf::Resumed, 1, 0x40);
+            let resumed = stack(StackMoment::Resumed, 1, 0x40);
             let left = AsyncStep::Left { is_over: false };
             let steps = [AsyncStep::Resumed(1), resumed, left];
             (ticks..).zip(steps).map(|(ticks, step)| (1, ticks, step))
@@ -307,13 +310,25 @@ mod tests {
     }
 
     #[test]
+    fn what_a_thread_does_in_one_tick_stays_in_its_order() {
+        let turn = |ticks| {
+            let resumed = stack(StackMoment::Resumed, 7, 0x40);
+            let left = AsyncStep::Left { is_over: false };
+            [AsyncStep::Resumed(7), resumed, left].map(|step| (1, ticks, step))
+        };
+        let made = (1, 10, AsyncStep::Created { parent: 0, dispatcher: 7 });
+        let found = found([made].into_iter().chain(turn(20)).chain(turn(30)));
+        assert_eq!(times(&found), [(10, 20), (20, 30)]);
+    }
+
+    #[test]
     fn a_dispatcher_that_goes_on_elsewhere_than_it_was_made_for_has_run_meanwhile() {
         let resumed_at = |address| {
             found([
                 (1, 5, AsyncStep::Created { parent: 0, dispatcher: 1 }),
-                (1, 5, stack(StackOf::Created, 1, 0x40)),
+                (1, 5, stack(StackMoment::Created, 1, 0x40)),
                 (1, 9, AsyncStep::Resumed(1)),
-                (1, 9, stack(StackOf::Resumed, 1, address)),
+                (1, 9, stack(StackMoment::Resumed, 1, address)),
             ])
         };
         assert_eq!(times(&resumed_at(0x40)), [(5, 9)]);

@@ -1,15 +1,15 @@
 //! Follows the threads of a trace through their buffers.
 
-use super::step::{AsyncStep, HiddenFrames, StackOf};
+use super::step::{AsyncStep, HiddenFrames, StackMoment};
 use crate::hash::HashMap;
 use nettrace_parser::Event;
 use nettrace_parser::view::{AsyncBuffer, AsyncManifest, View};
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// Maximum number of distinct stacks. Further ones are unknown.
 const MAX_STACKS: usize = 1 << 16;
-/// Maximum number of dispatchers whose stacks are kept. Further ones are unknown.
+/// Maximum number of dispatchers whose stacks are kept; beyond it, those with the lower half of ids are
+/// forgotten, as ids count up.
 const MAX_DISPATCHERS: usize = 1 << 18;
 /// Maximum number of frames of all stacks, which take 8 bytes each. Further stacks are unknown.
 const MAX_KEPT_FRAMES: usize = 1 << 22;
@@ -30,12 +30,19 @@ pub(super) const NO_STACK: u32 = u32::MAX;
 type DispatcherKey = (Option<u64>, u64);
 
 /// Thread that is followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct AsyncThread {
     pub(super) process: Option<u64>,
     pub(super) os_thread: u64,
     /// Place among the threads, in the order in which their buffers came.
     pub(super) number: u32,
+}
+
+impl AsyncThread {
+    /// Returns the ids of the process and the OS thread.
+    pub(super) fn ids(self) -> (Option<u64>, u64) {
+        (self.process, self.os_thread)
+    }
 }
 
 /// Keeps some of what threads do, in ticks of the event clock. Each thread's acts come in order, those
@@ -111,6 +118,8 @@ pub(super) struct AsyncReading<K> {
     known: HashMap<DispatcherKey, Dispatcher>,
     /// Contexts of each thread, innermost last.
     contexts: Vec<Vec<AsyncContext>>,
+    /// Time of what each thread told last.
+    told: Vec<u64>,
     threads: HashMap<(Option<u64>, u64), u32>,
     /// What the manifest of each process tells of its buffers.
     manifests: HashMap<Option<u64>, AsyncManifest>,
@@ -141,19 +150,29 @@ impl<K: KeepAsync> AsyncReading<K> {
         }
     }
 
-    fn buffer(&mut self, process: Option<u64>, buffer: &AsyncBuffer<'_>) {
+    pub(super) fn buffer(&mut self, process: Option<u64>, buffer: &AsyncBuffer<'_>) {
         let Some(thread) = self.thread(process, buffer.os_thread_id) else {
             self.buffers_left_out = self.buffers_left_out.saturating_add(1);
             return;
         };
+        let mut told = self.told.get(thread.number as usize).copied().unwrap_or(0);
+        if buffer.first_ticks < told {
+            // It comes twice, or too late: what the thread did after it is known already.
+            self.unread_buffers = self.unread_buffers.saturating_add(1);
+            return;
+        }
         let known = self.manifests.get(&process).copied().unwrap_or_default();
         let mut events = buffer.events_by(known);
         let mut count = 0u32;
         for event in events.by_ref() {
             count = count.saturating_add(1);
+            told = told.max(event.ticks);
             if let Some(step) = AsyncStep::of_event(&event) {
                 self.step(thread, event.ticks, step);
             }
+        }
+        if let Some(last) = self.told.get_mut(thread.number as usize) {
+            *last = told;
         }
         if *events.manifest() != known
             && (self.manifests.len() < MAX_MANIFESTS || self.manifests.contains_key(&process))
@@ -172,6 +191,7 @@ impl<K: KeepAsync> AsyncReading<K> {
             None => {
                 let number = u32::try_from(self.contexts.len()).ok()?;
                 self.contexts.push(Vec::new());
+                self.told.push(0);
                 self.threads.insert((process, os_thread), number);
                 number
             }
@@ -191,9 +211,8 @@ impl<K: KeepAsync> AsyncReading<K> {
                 }
             }
             AsyncStep::Created { parent, dispatcher } => {
-                if let Some(by) = top.filter(|top| top.dispatcher == parent)
-                    && let Some(known) = known(&mut self.known, (process, dispatcher))
-                {
+                if let Some(by) = top.filter(|top| top.dispatcher == parent) {
+                    let known = known(&mut self.known, (process, dispatcher));
                     known.made_by = (by.stack, by.hidden.shown_of(by.ended));
                 }
                 self.kept.created(thread, dispatcher, ticks);
@@ -238,12 +257,12 @@ impl<K: KeepAsync> AsyncReading<K> {
                 let (stack, hidden) = take_stack(&mut self.known, &mut self.stacks, key, taken);
                 let top = contexts.last_mut().filter(|top| top.dispatcher == dispatcher);
                 match (of, top) {
-                    (StackOf::Created, _) => self.kept.will_run(thread, dispatcher, stack),
-                    (StackOf::Suspended, Some(top)) => {
+                    (StackMoment::Created, _) => self.kept.will_run(thread, dispatcher, stack),
+                    (StackMoment::Suspended, Some(top)) => {
                         top.suspends_with = (stack != NO_STACK).then_some(stack);
                     }
-                    (StackOf::Resumed | StackOf::Appended, top) => {
-                        if of == StackOf::Resumed {
+                    (StackMoment::Resumed | StackMoment::Appended, top) => {
+                        if of == StackMoment::Resumed {
                             self.kept.resumed(thread, dispatcher, (stack, is_of_task), ticks);
                         }
                         if let Some(top) = top {
@@ -251,28 +270,28 @@ impl<K: KeepAsync> AsyncReading<K> {
                             self.kept.goes_on(thread, Some((dispatcher, stack)), ticks);
                         }
                     }
-                    (StackOf::Suspended, None) => {}
+                    (StackMoment::Suspended, None) => {}
                 }
             }
         }
     }
 }
 
-/// Returns what is known of a dispatcher; `None` if there are too many.
-fn known(
-    all: &mut HashMap<DispatcherKey, Dispatcher>,
-    key: DispatcherKey,
-) -> Option<&mut Dispatcher> {
-    let has_room = all.len() < MAX_DISPATCHERS;
-    match all.entry(key) {
-        Entry::Occupied(known) => Some(known.into_mut()),
-        Entry::Vacant(new) => has_room.then(|| new.insert(Dispatcher::default())),
+/// Returns what is known of a dispatcher. One that another thread has completed in a buffer that came
+/// earlier stays until there is no room.
+fn known(all: &mut HashMap<DispatcherKey, Dispatcher>, key: DispatcherKey) -> &mut Dispatcher {
+    if all.len() >= MAX_DISPATCHERS && !all.contains_key(&key) {
+        let mut ids: Vec<u64> = all.keys().map(|(_, id)| *id).collect();
+        let (_, middle, _) = ids.select_nth_unstable(MAX_DISPATCHERS / 2);
+        let middle = *middle;
+        all.retain(|(_, id), _| *id > middle);
     }
+    all.entry(key).or_default()
 }
 
 /// Stack of a dispatcher in a sub-event.
 struct StackTaken {
-    of: StackOf,
+    of: StackMoment,
     addresses: Vec<u64>,
     hidden: HiddenFrames,
 }
@@ -288,9 +307,9 @@ fn take_stack(
         let known = all.get(&key).copied().unwrap_or_default();
         return (known.stack, known.hidden);
     }
-    let Some(known) = known(all, key) else { return (NO_STACK, hidden) };
+    let known = known(all, key);
     let mut frames = addresses;
-    if of == StackOf::Appended {
+    if of == StackMoment::Appended {
         frames.splice(0..0, stacks.addresses(known.stack).iter().copied());
     } else {
         known.hidden = hidden;
@@ -325,11 +344,12 @@ mod tests {
         fn goes_on(&mut self, _: AsyncThread, _: Option<(u64, u32)>, _: u64) {}
     }
 
-    /// Returns a buffer of a thread that states a number of sub-events and has these bytes of them.
-    fn buffer(count: u32, events: &[u8]) -> Vec<u8> {
+    /// Returns a buffer of a thread from a time on, which states a number of sub-events and has these bytes
+    /// of them.
+    fn buffer(from: u64, count: u32, events: &[u8]) -> Vec<u8> {
         let size = u32::try_from(events.len() + 37).unwrap();
         let head = [&[1][..], &size.to_le_bytes(), &[0; 4], &9u64.to_le_bytes()].concat();
-        let times = [10u64, 20].map(u64::to_le_bytes).concat();
+        let times = [from, from + 10].map(u64::to_le_bytes).concat();
         [&head, &count.to_le_bytes()[..], &times, events].concat()
     }
 
@@ -339,8 +359,10 @@ mod tests {
         let manifest = [22, 0, 9, 0, 1, 1, 1, 1, 0, 1, 24, 1, 1];
         let later = [24, 1, 2, 8, 8, 2, 1, 1, 5, 7, 1, 5, 0, 0, 0, 1, 5, 0x40];
         let mut reading = AsyncReading::<Nothing>::default();
+        let mut from = 0;
         let mut take = |process, count, bytes: &[u8]| {
-            let bytes = buffer(count, bytes);
+            from += 10;
+            let bytes = buffer(from, count, bytes);
             reading.buffer(process, &AsyncBuffer::from_bytes(&bytes).unwrap());
             (reading.unread_buffers, reading.stacks.stacks.len())
         };
@@ -351,6 +373,31 @@ mod tests {
         assert_eq!(reading.stacks.addresses(0), [0x40]);
     }
 
+    #[test]
+    fn a_buffer_that_comes_twice_or_too_late_counts_once_or_as_unread() {
+        let mut reading = AsyncReading::<Nothing>::default();
+        for from in [10, 20, 20, 10] {
+            // The thread is in the context of 5 after each of them.
+            let bytes = buffer(from, 1, &[2, 5, 1, 5]);
+            reading.buffer(None, &AsyncBuffer::from_bytes(&bytes).unwrap());
+        }
+        assert_eq!((reading.contexts[0].len(), reading.unread_buffers), (2, 2));
+    }
+
+    #[test]
+    fn chains_that_nobody_completes_give_way_to_later_ones() {
+        let (mut reading, last) = (AsyncReading::<Nothing>::default(), MAX_DISPATCHERS as u64 + 9);
+        let thread = reading.thread(None, 1).unwrap();
+        for dispatcher in 0..=last {
+            let (of, hidden) = (StackMoment::Created, HiddenFrames::default());
+            let addresses = vec![0x40];
+            let stack = AsyncStep::Stack { dispatcher, of, is_of_task: false, addresses, hidden };
+            reading.step(thread, dispatcher, stack);
+        }
+        assert_eq!(reading.known[&(None, last)].stack, 0);
+        assert!(reading.known.len() <= MAX_DISPATCHERS);
+    }
+
     /// Returns the addresses of a dispatcher that is made in another one, by their stacks when they are
     /// resumed. `raw`: frames of the maker; 0 has no code. `ended`: number of them that end before.
     fn made_in(raw: &[u64], ended: u64, own: &[u64]) -> Vec<u64> {
@@ -358,10 +405,10 @@ mod tests {
         let thread = reading.thread(None, 1).unwrap();
         let resumed = |dispatcher, raw: &[u64]| AsyncStep::Stack {
             dispatcher,
-            of: StackOf::Resumed,
+            of: StackMoment::Resumed,
             is_of_task: true,
             addresses: raw.iter().copied().filter(|address| *address != 0).collect(),
-            hidden: HiddenFrames::of(raw.iter().map(|address| *address != 0)),
+            hidden: HiddenFrames::from_code(raw.iter().map(|address| *address != 0)),
         };
         for step in [
             AsyncStep::Resumed(1),
@@ -403,7 +450,7 @@ mod tests {
             let addresses = (0..250).map(|frame| number << 8 | frame | 1 << 40).collect();
             let stack = AsyncStep::Stack {
                 dispatcher: 9_999,
-                of: StackOf::Resumed,
+                of: StackMoment::Resumed,
                 hidden: HiddenFrames::default(),
                 is_of_task: false,
                 addresses,

@@ -95,8 +95,8 @@ impl AsyncRuns {
         self.turns.left_out()
     }
 
-    /// Returns the number of buffers that could not be read to their end. The callers of async code
-    /// may be unknown then.
+    /// Returns the number of buffers that could not be read to their end, or came twice or after later
+    /// ones of their thread. The callers of async code may be unknown then.
     pub fn unread_buffers(&self) -> u64 {
         self.unread_buffers
     }
@@ -131,6 +131,11 @@ impl AsyncRuns {
         self.turns.get(number)
     }
 
+    /// Returns whether a thread tells something at a time or later.
+    pub(crate) fn has_turns_after(&self, process: Option<u64>, thread: u64, ticks: u64) -> bool {
+        self.turns.has_after((process, thread), ticks)
+    }
+
     /// Returns the addresses of a stack, innermost first.
     pub(in crate::model) fn addresses(&self, stack: u32) -> &[u64] {
         self.stacks.get(stack as usize).map_or(&[], |stack| stack)
@@ -139,11 +144,11 @@ impl AsyncRuns {
 
 /// What threads run when, while it is read.
 #[derive(Debug, Default)]
-struct KeptRuns {
+pub(super) struct KeptRuns {
     /// By the number of the thread.
     threads: Vec<(AsyncThread, Vec<AsyncRun>)>,
     count: usize,
-    turns: AsyncTurns,
+    pub(super) turns: AsyncTurns,
     of_tasks: HashSet<u32>,
     left_out: u64,
 }
@@ -176,7 +181,9 @@ impl KeepAsync for KeptRuns {
 
     fn will_run(&mut self, _: AsyncThread, _: u64, _: u32) {}
 
-    fn suspended(&mut self, _: AsyncThread, _: u64, _: Option<u32>, _: u64) {}
+    fn suspended(&mut self, thread: AsyncThread, dispatcher: u64, _: Option<u32>, _: u64) {
+        self.turns.suspended(thread, dispatcher);
+    }
 
     fn resumed(&mut self, _: AsyncThread, _: u64, (stack, is_of_task): (u32, bool), _: u64) {
         if is_of_task {

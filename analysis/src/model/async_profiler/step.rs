@@ -18,7 +18,7 @@ pub(super) enum AsyncStep {
     MethodsEnd(u64),
     Stack {
         dispatcher: u64,
-        of: StackOf,
+        of: StackMoment,
         /// Whether it is code of a state machine, whose tasks write events of their own.
         is_of_task: bool,
         addresses: Vec<u64>,
@@ -34,24 +34,23 @@ pub(super) enum AsyncStep {
 pub(super) struct HiddenFrames(u64);
 
 impl HiddenFrames {
-    pub(super) fn of(has_code: impl Iterator<Item = bool>) -> HiddenFrames {
+    /// Collects the frames of which the iterator says that they have no code.
+    pub(super) fn from_code(has_code: impl Iterator<Item = bool>) -> HiddenFrames {
         let bits = (0..u64::BITS).zip(has_code).filter(|(_, has_code)| !has_code);
         HiddenFrames(bits.fold(0, |all, (at, _)| all | 1 << at))
     }
 
     /// Returns how many of the first frames have code.
     pub(super) fn shown_of(self, first: u64) -> u64 {
-        let within = match first {
-            0..64 => self.0 & ((1 << first) - 1),
-            _ => self.0,
-        };
+        let beyond = u32::try_from(first).ok().and_then(|first| u64::MAX.checked_shl(first));
+        let within = self.0 & !beyond.unwrap_or(0);
         first.saturating_sub(u64::from(within.count_ones()))
     }
 }
 
 /// What happens to a dispatcher whose stack comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StackOf {
+pub(super) enum StackMoment {
     Created,
     Resumed,
     Suspended,
@@ -74,13 +73,13 @@ impl AsyncStep {
                 };
                 let has_code = stack.frames().map(|frame| frame.address != 0);
                 AsyncStep::Stack {
-                    hidden: HiddenFrames::of(has_code),
+                    hidden: HiddenFrames::from_code(has_code),
                     dispatcher: stack.dispatcher,
                     of: match id {
-                        7 | 16 => StackOf::Resumed,
-                        8 => StackOf::Suspended,
-                        19 => StackOf::Appended,
-                        _ => StackOf::Created,
+                        7 | 16 => StackMoment::Resumed,
+                        8 => StackMoment::Suspended,
+                        19 => StackMoment::Appended,
+                        _ => StackMoment::Created,
                     },
                     is_of_task: matches!(id, 16 | 19),
                     addresses: (stack.frames())

@@ -577,7 +577,7 @@ impl PartTracker {
         if let Some(turns) = &mut self.turns {
             turns.starts(moment.thread);
         }
-        if has_id || self.turns.is_some() {
+        if has_id || self.turns.as_ref().is_some_and(|turns| turns.tells_of(event)) {
             carrier(&mut self.threads, moment.thread);
             let chain = &mut self.buffers.chain;
             chain.clear();

@@ -1,9 +1,9 @@
 //! What the async profiler of .NET 11 says of the threads of activities.
 //!
 //! A dispatcher is a chain of async calls. It belongs to the activity that its thread works for when
-//! it is made, and whenever it is suspended, as an activity may start or stop meanwhile. The thread
-//! that resumes it works for that activity, until it goes on with something else. No event needs an
-//! activity id for this.
+//! it is made, and whenever the thread goes on with something else, as an activity may start or stop
+//! meanwhile. If that activity stops, the one around it has the dispatcher. The thread that resumes it
+//! works for the activity, until it goes on with something else. No event needs an activity id for this.
 
 use super::At;
 use super::accounts::AccountNumber;
@@ -42,32 +42,33 @@ pub(super) struct FollowedTurns {
     clock: Clock,
     /// Number of the next turn.
     next: usize,
-    /// Activities of each dispatcher that is not complete, innermost first, by process and id.
-    activities: HashMap<(Option<u64>, u64), Activities>,
+    /// Activities of each dispatcher that is not complete, by process and id.
+    activities: HashMap<(Option<u64>, u64), InnermostActivities>,
     /// What each thread runs, unless it runs no async code.
-    running: HashMap<ThreadHandle, Running>,
+    running: HashMap<ThreadHandle, RunningChain>,
+    /// Dispatchers of activities that have made others since they were resumed. When they are suspended,
+    /// they await those.
+    have_made: HashSet<(Option<u64>, u64)>,
     /// Threads that have made a dispatcher since the last start of an activity on them, in the same turn.
     /// What started before may be suspended now, and the thread's caller goes on.
-    has_made: HashSet<ThreadHandle>,
+    makers: HashSet<ThreadHandle>,
     /// Times at which dispatchers of the requested activity were suspended, by process and id.
     suspended: HashMap<(Option<u64>, u64), i64>,
     awaits: Vec<ProfiledAwait>,
 }
 
 /// Activities of a dispatcher, innermost first. Those further outside are not kept.
-type Activities = [Option<AccountNumber>; 4];
+type InnermostActivities = [Option<AccountNumber>; 4];
 
-const NONE: Activities = [None; 4];
+const NO_ACTIVITIES: InnermostActivities = [None; 4];
 
 /// Dispatcher that a thread runs.
 #[derive(Debug, Clone, Copy)]
-struct Running {
+struct RunningChain {
     /// Its id; 0 if it is complete.
     dispatcher: u64,
     /// Its activities when it was resumed.
-    activities: Activities,
-    /// Whether it has made others. When it is suspended, it awaits those.
-    has_made: bool,
+    activities: InnermostActivities,
 }
 
 impl FollowedTurns {
@@ -78,7 +79,8 @@ impl FollowedTurns {
             next: 0,
             activities: HashMap::default(),
             running: HashMap::default(),
-            has_made: HashSet::default(),
+            have_made: HashSet::default(),
+            makers: HashSet::default(),
             suspended: HashMap::default(),
             awaits: Vec::new(),
         }
@@ -91,21 +93,33 @@ impl FollowedTurns {
 
     /// Notes that an activity starts on a thread.
     pub(super) fn starts(&mut self, thread: ThreadHandle) {
-        self.has_made.remove(&thread);
+        self.makers.remove(&thread);
     }
 
-    /// Sets the activities of a dispatcher, innermost first.
-    fn set(&mut self, dispatcher: (Option<u64>, u64), activities: Activities) {
-        if activities == NONE {
-            self.activities.remove(&dispatcher);
-            self.suspended.remove(&dispatcher);
-            return;
+    /// Returns whether what the thread of an event does from then on is known.
+    pub(super) fn tells_of(&self, event: &Event<'_>) -> bool {
+        event.thread_id().is_some_and(|thread| {
+            self.runs.has_turns_after(event.process_id(), thread, event.timestamp_ticks())
+        })
+    }
+
+    /// Sets the activities of a dispatcher.
+    fn set(&mut self, dispatcher: (Option<u64>, u64), activities: InnermostActivities) {
+        if activities == NO_ACTIVITIES {
+            return self.forget(dispatcher);
         }
         if self.activities.len() >= MAX_DISPATCHERS {
             self.activities.clear();
+            self.have_made.clear();
             self.suspended.clear();
         }
         self.activities.insert(dispatcher, activities);
+    }
+
+    fn forget(&mut self, dispatcher: (Option<u64>, u64)) {
+        self.activities.remove(&dispatcher);
+        self.have_made.remove(&dispatcher);
+        self.suspended.remove(&dispatcher);
     }
 
     /// Takes the awaits of the requested activity that have ended.
@@ -115,7 +129,8 @@ impl FollowedTurns {
 
     /// Returns the time at which what is resumed was suspended for the requested activity.
     fn goes_on_from(&mut self, turn: AsyncTurn) -> Option<i64> {
-        let is_resumed = turn.step == TurnStep::Runs && self.awaits.len() < MAX_AWAITS;
+        let is_resumed =
+            matches!(turn.step, TurnStep::Runs { .. }) && self.awaits.len() < MAX_AWAITS;
         self.suspended.remove(&(turn.process, turn.dispatcher)).filter(|_| is_resumed)
     }
 
@@ -195,7 +210,7 @@ impl PartTracker {
     }
 
     /// Returns the innermost of these activities that is open.
-    fn first_open(&self, activities: Activities) -> Option<AccountNumber> {
+    fn first_open(&self, activities: InnermostActivities) -> Option<AccountNumber> {
         activities.into_iter().flatten().find(|number| self.accounts.get(*number).is_some())
     }
 
@@ -204,81 +219,98 @@ impl PartTracker {
     pub(super) fn around_by_turns(&self, thread: ThreadHandle) -> Option<AccountNumber> {
         let turns = self.turns.as_ref()?;
         let running = turns.running.get(&thread)?;
-        match turns.has_made.contains(&thread) {
+        match turns.makers.contains(&thread) {
             true => self.first_open(running.activities),
             false => self.threads.get(thread.index()).and_then(Carrier::innermost),
         }
     }
 
+    /// Returns the activities that a thread works for.
+    fn activities_of(&self, thread: ThreadHandle) -> InnermostActivities {
+        let chain = self.threads.get(thread.index()).map_or(&[][..], |row| &row.chain);
+        let mut innermost = chain.iter().copied();
+        NO_ACTIVITIES.map(|_| innermost.next())
+    }
+
     fn turn(&mut self, turns: &mut FollowedTurns, turn: AsyncTurn, thread: ThreadHandle, now: At) {
         let key = (turn.process, turn.dispatcher);
-        let activities = |tracker: &PartTracker| {
-            let chain = tracker.threads.get(thread.index()).map_or(&[][..], |row| &row.chain);
-            let mut innermost = chain.iter().copied();
-            NONE.map(|_| innermost.next())
-        };
         match turn.step {
             TurnStep::Creates => {
-                turns.set(key, activities(self));
+                turns.set(key, self.activities_of(thread));
                 if self.carries_wanted(thread) {
                     turns.suspended.insert(key, now.nanos);
                 }
-                turns.has_made.insert(thread);
-                if let Some(running) = turns.running.get_mut(&thread) {
-                    running.has_made = true;
+                turns.makers.insert(thread);
+                if let Some(running) = turns.running.get(&thread) {
+                    let running = (turn.process, running.dispatcher);
+                    if turns.activities.contains_key(&running) {
+                        turns.have_made.insert(running);
+                    }
                 }
                 if let Some(carrier) = self.threads.get_mut(thread.index()) {
                     carrier.works_until(thread, now);
                 }
             }
             TurnStep::Completes => {
-                turns.set(key, NONE);
+                turns.forget(key);
                 if let Some(running) = turns.running.get_mut(&thread)
                     && running.dispatcher == turn.dispatcher
                 {
                     running.dispatcher = 0;
                 }
             }
-            TurnStep::Runs => {
-                let before = match turn.dispatcher {
-                    0 => turns.running.remove(&thread),
-                    dispatcher => {
-                        let activities = turns.activities.get(&key).copied().unwrap_or(NONE);
-                        let running = Running { dispatcher, activities, has_made: false };
-                        turns.running.insert(thread, running)
-                    }
-                };
-                if let Some(before) = before.filter(|before| before.dispatcher != 0) {
-                    let left = (turn.process, before.dispatcher);
-                    turns.set(left, activities(self));
-                    if self.carries_wanted(thread) && !before.has_made {
-                        turns.suspended.insert(left, now.nanos);
-                    }
-                }
-                turns.has_made.remove(&thread);
-                let next = turns.activities.get(&key).copied();
-                if next.is_none() && before.is_none() {
-                    // Who made it is not known: ids of events may tell what the thread works for.
-                    return;
-                }
-                self.buffers.chain.clear();
-                let open = next.and_then(|activities| self.first_open(activities));
-                add_with_above(&self.accounts, open, &mut self.buffers.chain);
-                let Some(carrier) = carrier(&mut self.threads, thread) else { return };
-                carrier.id = None;
-                carrier.has_stopped = false;
-                carrier.call.forget();
-                if before.is_some() {
-                    carrier.works_until(thread, now);
-                }
-                if carrier.has_left {
-                    // What it goes on with may be for the same activity, and was suspended meanwhile.
-                    let next = std::mem::take(&mut self.buffers.chain);
-                    self.switch(thread, now, false);
-                    self.buffers.chain = next;
-                }
-                self.switch(thread, now, false);
+            TurnStep::Runs { suspends } => self.runs(turns, turn, suspends, thread, now),
+        }
+    }
+
+    /// Notes that a thread goes on with a dispatcher. `suspends`: whether the one before is suspended.
+    fn runs(
+        &mut self,
+        turns: &mut FollowedTurns,
+        turn: AsyncTurn,
+        suspends: bool,
+        thread: ThreadHandle,
+        now: At,
+    ) {
+        let key = (turn.process, turn.dispatcher);
+        let next = turns.activities.get(&key).copied();
+        let before = match turn.dispatcher {
+            0 => turns.running.remove(&thread),
+            dispatcher => {
+                let activities = next.unwrap_or(NO_ACTIVITIES);
+                turns.running.insert(thread, RunningChain { dispatcher, activities })
+            }
+        };
+        if let Some(before) = before.filter(|before| before.dispatcher != 0) {
+            let left = (turn.process, before.dispatcher);
+            turns.set(left, self.activities_of(thread));
+            let has_made = suspends && turns.have_made.remove(&left);
+            if suspends && !has_made && self.carries_wanted(thread) {
+                turns.suspended.insert(left, now.nanos);
             }
         }
+        turns.makers.remove(&thread);
+        let has_id = self.threads.get(thread.index()).is_none_or(|row| row.id.is_some());
+        if next.is_none() && before.is_none() && has_id {
+            // Who made it is not known: ids of events may tell what the thread works for.
+            return;
+        }
+        let open = next.and_then(|activities| self.first_open(activities));
+        self.buffers.chain.clear();
+        add_with_above(&self.accounts, open, &mut self.buffers.chain);
+        let Some(carrier) = carrier(&mut self.threads, thread) else { return };
+        carrier.id = None;
+        carrier.has_stopped = false;
+        carrier.call.forget();
+        if before.is_some() {
+            carrier.works_until(thread, now);
+        }
+        if carrier.has_left {
+            // What it goes on with may be for the same activity, and was suspended meanwhile.
+            let next = std::mem::take(&mut self.buffers.chain);
+            self.switch(thread, now, false);
+            self.buffers.chain = next;
+        }
+        self.switch(thread, now, false);
     }
 }
