@@ -195,6 +195,26 @@ fn a_sample_has_the_chosen_activity_that_its_thread_worked_for() {
 }
 
 #[test]
+fn threads_that_work_for_it_at_once_count_each_up_to_its_last_event_for_it() {
+    let order = path([0x11, 0, 0, 0]);
+    let bytes = session(vec![
+        start(0, order, 1),
+        thrown(1, order),
+        sample(0),
+        sample(1),
+        sample(0),
+        sample(1),
+        thrown(0, order),
+        thrown(1, order),
+        thrown(1, [0; 16]),
+        sample(1),
+        stop(0, order),
+    ]);
+    let (exceptions, _, samples, _) = counts(&bytes, named("Shop/Order"), false);
+    assert_eq!((exceptions, samples), (3, 4));
+}
+
+#[test]
 fn without_activity_ids_the_thread_of_the_start_counts() {
     let bytes = hopping([0; 16], [0; 16], 0);
     let (exceptions, collections, samples, found) = counts(&bytes, named("Shop/Order"), false);

@@ -436,9 +436,7 @@ impl<'m> Resolved<'m> {
         ended: (u64, i64),
     ) -> bool {
         let Some(filter) = &self.moments else { return true };
-        // The thread's work ends with the begin of the await.
-        let last = begun.1.saturating_sub(1);
-        filter.admits_ids(process_id, Some(begun.0), last, false)
+        filter.admits_ids(process_id, Some(begun.0), begun.1, false)
             && (filter.spans.as_ref()).is_none_or(|spans| spans.has_work(Some(ended.0), ended.1))
     }
 

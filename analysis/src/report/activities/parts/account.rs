@@ -118,6 +118,19 @@ impl LinePart {
     }
 }
 
+/// Time in which a thread worked for an activity, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SpanOfThread {
+    pub(super) thread: ThreadHandle,
+    pub(super) from: i64,
+    pub(super) to: i64,
+    /// Whether the thread may have left the activity before the end, and done something else there.
+    pub(super) may_have_left: bool,
+}
+
+/// Number of spans among which one is looked for that goes on. Few threads work for an activity at once.
+pub(super) const RECENT_SPANS: usize = 4;
+
 /// Account of an open activity.
 #[derive(Debug)]
 pub(super) struct Account {
@@ -138,6 +151,8 @@ pub(super) struct Account {
     /// Work that counts while no thread works for the activity.
     otherwise: ThreadWork,
     pub(super) line: Option<Vec<LinePart>>,
+    /// Times of its threads; `None` unless they are kept.
+    pub(super) spans: Option<Vec<SpanOfThread>>,
 }
 
 impl Account {
@@ -155,6 +170,7 @@ impl Account {
             totals: PartTotals::default(),
             otherwise: ThreadWork::Unknown,
             line: None,
+            spans: None,
         }
     }
 
@@ -186,6 +202,10 @@ impl Account {
     /// Adds time in which a thread worked for the activity. Returns whether pieces should be summed
     /// up.
     pub(super) fn add(&mut self, piece: WorkPiece) -> bool {
+        // Time after which a thread may have left counts if no other one worked then: see `count`.
+        if !matches!(piece.what, ThreadWork::Left(_)) {
+            self.keep_span(piece.thread, (piece.from.nanos, piece.to.nanos), false);
+        }
         if let Some(last) = self.pieces.last_mut()
             && (last.thread, last.what, last.to) == (piece.thread, piece.what, piece.from)
         {
@@ -263,9 +283,23 @@ impl Account {
         }
     }
 
+    /// Keeps a time of a thread, if times are kept.
+    fn keep_span(&mut self, thread: ThreadHandle, (from, to): (i64, i64), may_have_left: bool) {
+        let Some(spans) = &mut self.spans else { return };
+        let mut recent = spans.iter_mut().rev().take(RECENT_SPANS);
+        if let Some(before) = recent.find(|span| span.thread == thread && span.to == from) {
+            (before.to, before.may_have_left) = (to, may_have_left);
+        } else if from < to && spans.len() < MAX_STRETCHES {
+            spans.push(SpanOfThread { thread, from, to, may_have_left });
+        }
+    }
+
     /// Counts time between two points.
     fn count(&mut self, from: At, to: At, what: ThreadWork, thread: Option<ThreadHandle>) {
         self.totals.add(to.since(from), what);
+        if let (ThreadWork::Left(_), Some(thread)) = (what, thread) {
+            self.keep_span(thread, (from.nanos, to.nanos), true);
+        }
         if let Some(line) = &mut self.line
             && line.len() < MAX_STRETCHES
         {

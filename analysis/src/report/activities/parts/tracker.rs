@@ -1,6 +1,6 @@
 //! Tracking of the threads of all open activities.
 
-use super::account::{LinePart, MAX_STRETCHES, PartTotals};
+use super::account::{LinePart, MAX_STRETCHES, PartTotals, RECENT_SPANS, SpanOfThread};
 use super::accounts::{AccountNumber, Accounts};
 use super::carrier::{Busy, Carrier, emptied};
 use super::part_role::{BusyEdge, METHOD, PartRole, TASK, TaskEdge};
@@ -13,6 +13,7 @@ use crate::model::activity_id::ActivityId;
 use crate::model::intervals::reported_nanos;
 use crate::model::{Model, ThreadHandle};
 use crate::report::contract::Moment;
+use crate::sorted::SortFew;
 use nettrace_parser::view::{self, SampleState, View};
 use nettrace_parser::{Event, Guid};
 use std::collections::hash_map::Entry;
@@ -51,8 +52,8 @@ pub(crate) struct PartTracker {
     pub(super) line: Vec<LinePart>,
     /// Maximum number of spans of threads that are kept for every activity.
     max_threads: usize,
-    /// Time line of the activity that stopped last.
-    threads_of_last: Vec<LinePart>,
+    /// Times of the threads of the activity that stopped last.
+    threads_of_last: Vec<SpanOfThread>,
     pub(super) buffers: Buffers,
     /// What the async profiler says of the threads; `None` if it says nothing.
     pub(super) turns: Option<Box<FollowedTurns>>,
@@ -147,17 +148,18 @@ impl PartTracker {
     /// Returns the spans in which threads worked for the activity that stopped last, if they are
     /// kept: thread, start, end. Also returns whether later ones were left out.
     pub(crate) fn take_threads(&mut self) -> (Vec<(ThreadHandle, i64, i64)>, bool) {
+        let mut all = std::mem::take(&mut self.threads_of_last);
+        let mut is_cut = all.len() >= MAX_STRETCHES;
+        all.sort_few_by_key(|span| (span.from, span.to));
         let mut spans: Vec<(ThreadHandle, i64, i64)> = Vec::new();
-        let line = std::mem::take(&mut self.threads_of_last);
-        let mut is_cut = line.len() >= MAX_STRETCHES;
-        for part in line {
-            let Some(thread) = part.thread else { continue };
-            let joined =
-                spans.last_mut().filter(|(last, _, to)| *last == thread && *to == part.from.nanos);
-            if let Some((_, _, to)) = joined {
-                *to = part.to.nanos;
+        for SpanOfThread { thread, from, to, may_have_left } in all {
+            // The thread's last event for the activity belongs to it.
+            let end = to.saturating_add(i64::from(!may_have_left));
+            let mut recent = spans.iter_mut().rev().take(RECENT_SPANS);
+            if let Some(before) = recent.find(|before| before.0 == thread && before.2 >= from) {
+                before.2 = end.max(before.2);
             } else if spans.len() < self.max_threads {
-                spans.push((thread, part.from.nanos, part.to.nanos));
+                spans.push((thread, from, end));
             } else {
                 is_cut = true;
                 break;
@@ -562,7 +564,7 @@ impl PartTracker {
                 account.line = Some(Vec::new());
             }
             if self.max_threads > 0 {
-                account.line.get_or_insert_default();
+                account.spans.get_or_insert_default();
             }
         }
         let has_id = id.is_some();
@@ -623,11 +625,10 @@ impl PartTracker {
         }
         account.sum_up(now);
         let line = account.line.take().unwrap_or_default();
+        self.threads_of_last = account.spans.take().unwrap_or_default();
         if self.wanted == Some(number) {
             self.wanted = None;
             self.line = line;
-        } else {
-            self.threads_of_last = line;
         }
         let totals = account.close();
         if is_lost { totals.without_awaits() } else { totals }
