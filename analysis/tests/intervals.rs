@@ -4,7 +4,7 @@
 use crate::common;
 
 use common::{RUNTIME, native};
-use nettrace_analysis::model::{Category, Ends, ProfileKey, Span, TimelineMark};
+use nettrace_analysis::model::{AsyncRuns, Category, Ends, ProfileKey, Span, TimelineMark};
 use nettrace_analysis::report::{
     Activities, Contention, ExceptionType, Exceptions, Gc, Jit, Loader, Report, ReportPass, Spread,
     Tasks, Waits,
@@ -265,7 +265,11 @@ fn compilations_binds_tasks_and_activities_of_every_trace_are_the_same_in_report
         let shown =
             spans.iter().filter(|span| span.category == Category::Task && is_wait(&span.name));
         let shown = sum_of(shown);
-        assert_eq!(waits, shown, "{}", trace.name());
+        // Awaits of the async profiler are known when the trace has ended, and in the report alone.
+        let profiled = AsyncRuns::read(&mut Reader::from_slice(&bytes)).unwrap();
+        if profiled.is_none() {
+            assert_eq!(waits, shown, "{}", trace.name());
+        }
         let ran = (tasks.ran.count, tasks.ran.total_ns);
         let shown = spans.iter().filter(|span| span.category == Category::Task);
         assert_eq!(ran, sum_of(shown.filter(|span| !is_wait(&span.name))), "{}", trace.name());
