@@ -153,6 +153,16 @@ fn awaits_inside_a_library_are_steps_of_a_request() {
 }
 
 #[test]
+fn an_activity_that_is_no_request_is_the_first_of_its_steps() {
+    let bytes = corpus::known("http-profiler").bytes();
+    let http = Http::from(Activities::default().events_of("/#3636/1/5/3"));
+    let steps = report(http, &bytes, None).steps;
+    let [content] = &*steps else { panic!("{steps:?}") };
+    assert_eq!((content.kind, &*content.text), (StepKind::Span, "System.Net.Http/ResponseContent"));
+    assert!(content.duration_ns > Some(40_000_000), "{content:?}");
+}
+
+#[test]
 fn the_async_profiler_tells_what_methods_of_both_kinds_awaited() {
     let bytes = corpus::known("orders-profiler").bytes();
     let tasks = report(Tasks::default(), &bytes, None);

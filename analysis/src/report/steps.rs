@@ -37,6 +37,8 @@ pub(super) struct Steps {
     /// Id by which the request was chosen.
     id: WantedId,
     requests: OpenRequests,
+    /// Whether the request, or another activity with the id, has started.
+    has_begun: bool,
     /// Numbers of the request and of the requests that it sent to its own process.
     numbers: HashSet<u64>,
     /// Ids of activities and spans inside the request.
@@ -86,6 +88,7 @@ impl Steps {
         Steps {
             id,
             requests: OpenRequests::default(),
+            has_begun: false,
             numbers: HashSet::default(),
             ids: HashSet::default(),
             connections: HashSet::default(),
@@ -122,11 +125,19 @@ impl Steps {
             // If the id is that of a layer, the steps are those of its request.
             let of_all = || self.requests.request_for(event, edge, moment.thread, stack, model);
             let of_layer = || of_all().map(|(number, _)| number);
-            let number = if self.requests.was_layer() { of_layer() } else { Some(number) };
+            let is_request = self.requests.next_number() > number;
+            let number = match self.requests.was_layer() {
+                true => of_layer(),
+                false => Some(number).filter(|_| is_request),
+            };
             self.learn(wanted);
-            if let Some(number) = number {
-                self.numbers.insert(number);
-                self.request(number, event, wanted, moment, model);
+            self.has_begun = true;
+            match number {
+                Some(number) => {
+                    self.numbers.insert(number);
+                    self.request(number, event, wanted, moment, model);
+                }
+                None => self.span(wanted, moment, model),
             }
             return;
         }
@@ -148,7 +159,7 @@ impl Steps {
         if is_end {
             return;
         }
-        if self.numbers.is_empty() {
+        if !self.has_begun {
             return;
         }
         let has_started = self.requests.next_number() > number;
@@ -179,7 +190,7 @@ impl Steps {
 
     fn is_wanted(&self, edge: &ActivityEdge, moment: &Moment) -> bool {
         let mut ids = [&edge.id, &edge.path].into_iter().flatten();
-        self.numbers.is_empty() && self.id.is_start(moment.nanos) && ids.any(|id| self.id.is(id))
+        !self.has_begun && self.id.is_start(moment.nanos) && ids.any(|id| self.id.is(id))
     }
 
     /// Returns whether an id is the request's, belongs to an activity inside it, or is a path below
@@ -293,6 +304,7 @@ impl Steps {
         }
         let place = self.open.remove(&key);
         self.end(place, edge.reported_nanos, edge.is_error, moment);
+        self.is_over |= place == Some(0);
     }
 
     fn end(
@@ -408,7 +420,7 @@ impl Steps {
     }
 
     fn task(&mut self, event: &Event<'_>, moment: &Moment, model: &mut Model) {
-        if self.numbers.is_empty() || !matches!(event.id(), 10 | 11 | 14) {
+        if !self.has_begun || !matches!(event.id(), 10 | 11 | 14) {
             return;
         }
         let Some(process) = model.thread(moment.thread).map(|row| row.process) else { return };

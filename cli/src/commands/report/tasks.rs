@@ -15,28 +15,34 @@ use std::io::{self, Write};
 pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>) -> io::Result<()> {
     open(rows, report, context)?;
     let (strong, bad, name) = (context.style.strong(), context.style.bad(), context.style.name());
-    first(context, &report.tasks, rows).columns_and_details(
-        [
-            right("SCHEDULED", 9, 0).fill(&|row| units::count(row.scheduled).into()),
-            right("STARTED", 7, 5).fill(&|row| units::count(row.started).into()),
-            right("DONE", 7, 4).fill(&|row| units::count(row.completed).into()),
-            right("FAILED", 7, 1).fill(&|row| errors(row.faulted, &bad)),
-            right("QUEUED ms", 11, 2).fill(&|row| ms(row.queued.p50_ns).into()),
-            right("P95 ms", 11, 6).fill(&|row| ms(row.queued.p95_ns).into()),
-            right("RAN ms", 11, 3).fill(&|row| ms(row.ran.p50_ns).into()),
-            right("P95 ms", 11, 6).fill(&|row| ms(row.ran.p95_ns).into()),
-            left("TASK", 4, 0).fill(&|row| Cell::new(row.name.to_string(), &name)),
-        ],
-        |row| {
-            let scheduled = row.stacks.iter().take(1).map(|stack| {
-                let head = format!("{:>11}  scheduled in ", units::count(stack.count));
-                Detail::new(head, innermost(&stack.frames, 3))
-            });
-            scheduled.collect()
-        },
-    )?;
+    // Of awaits alone, there is nothing to say about when tasks ran.
+    let has_tasks = !report.tasks.is_empty() || report.waits.is_empty();
+    if has_tasks {
+        first(context, &report.tasks, rows).columns_and_details(
+            [
+                right("SCHEDULED", 9, 0).fill(&|row| units::count(row.scheduled).into()),
+                right("STARTED", 7, 5).fill(&|row| units::count(row.started).into()),
+                right("DONE", 7, 4).fill(&|row| units::count(row.completed).into()),
+                right("FAILED", 7, 1).fill(&|row| errors(row.faulted, &bad)),
+                right("QUEUED ms", 11, 2).fill(&|row| ms(row.queued.p50_ns).into()),
+                right("P95 ms", 11, 6).fill(&|row| ms(row.queued.p95_ns).into()),
+                right("RAN ms", 11, 3).fill(&|row| ms(row.ran.p50_ns).into()),
+                right("P95 ms", 11, 6).fill(&|row| ms(row.ran.p95_ns).into()),
+                left("TASK", 4, 0).fill(&|row| Cell::new(row.name.to_string(), &name)),
+            ],
+            |row| {
+                let scheduled = row.stacks.iter().take(1).map(|stack| {
+                    let head = format!("{:>11}  scheduled in ", units::count(stack.count));
+                    Detail::new(head, innermost(&stack.frames, 3))
+                });
+                scheduled.collect()
+            },
+        )?;
+    }
     if !report.waits.is_empty() {
-        writeln!(context.out.buffer())?;
+        if has_tasks {
+            writeln!(context.out.buffer())?;
+        }
         let not_over = right("OPEN", 5, 3);
         let after = [not_over, left("KIND", 8, 0), left("IN", 14, 5), left("WAITED FOR", 10, 0)];
         let mut table = spread_table([right("WAITS", 7, 0)], &after);
@@ -80,6 +86,12 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
              runtime keeps what a thread tells until 16 KB are full or the thread is idle"
         );
         prose(context, &Paint::default(), &line)?;
+    }
+    if !has_tasks {
+        let ended =
+            report.waits.iter().fold(0, |sum: u64, row| sum.saturating_add(row.waits.count));
+        let waits = units::counted(ended, "wait");
+        return prose(context, &strong, &format!("{waits} for tasks ended"));
     }
     let failed = if report.faulted > 0 {
         format!(", {} failed", units::count(report.faulted))
