@@ -317,14 +317,37 @@ fn take_stack(
         let ended = usize::try_from(ended).unwrap_or(usize::MAX);
         let callers = stacks.addresses(stack).get(ended..).unwrap_or_default();
         // The stack of a state machine has those that await it, too.
-        let shared = (0..=callers.len())
-            .rev()
-            .find(|first| callers.get(..*first).is_some_and(|callers| frames.ends_with(callers)));
-        frames.extend(callers.get(shared.unwrap_or(0)..).unwrap_or_default());
+        let shared = shared(&frames, callers);
+        frames.extend(callers.get(shared..).unwrap_or_default());
     }
     frames.truncate(MAX_FRAMES);
     known.stack = stacks.number(frames);
     (known.stack, known.hidden)
+}
+
+/// Returns the largest number of callers with which the frames end. Takes linear time for any content, by
+/// the lengths with which beginnings of the callers end with beginnings of them.
+fn shared(frames: &[u64], callers: &[u64]) -> usize {
+    let mut borders: Vec<usize> = Vec::with_capacity(callers.len());
+    // Number of callers that match after one more frame.
+    let next = |borders: &[usize], matching: usize, frame: u64| {
+        let mut matching = matching;
+        while callers.get(matching) != Some(&frame) {
+            match matching.checked_sub(1).and_then(|last| borders.get(last)) {
+                Some(border) => matching = *border,
+                None => return 0,
+            }
+        }
+        matching.saturating_add(1)
+    };
+    for caller in callers {
+        let before = borders.last().copied();
+        let border = before.map_or(0, |before| next(&borders, before, *caller));
+        borders.push(border);
+    }
+    let first = frames.len().saturating_sub(callers.len());
+    let last = frames.get(first..).unwrap_or_default();
+    last.iter().fold(0, |matching, frame| next(&borders, matching, *frame))
 }
 
 #[cfg(test)]
@@ -428,6 +451,25 @@ mod tests {
         assert_eq!(made_in(&[0, 0xa, 0xb], 1, &[0xc]), [0xc, 0xa, 0xb], "an awaiter without code");
         assert_eq!(made_in(&[0, 0xa, 0, 0xb], 2, &[0xc]), [0xc, 0xb]);
         assert_eq!(made_in(&[0xa, 0xb], 9, &[0xc]), [0xc]);
+    }
+
+    #[test]
+    fn the_longest_shared_part_is_found_in_linear_time() {
+        for (frames, callers, count) in [
+            (&[1, 2, 3][..], &[2, 3, 4][..], 2),
+            (&[1, 2, 1, 2], &[1, 2, 1, 2], 4),
+            (&[9, 1, 2, 1, 2], &[1, 2, 1, 3], 2),
+            (&[1, 1, 1], &[1, 1, 2], 2),
+            (&[1, 2], &[3], 0),
+            (&[], &[1], 0),
+            (&[1], &[], 0),
+        ] {
+            assert_eq!(shared(frames, callers), count, "{frames:?} {callers:?}");
+        }
+        // Comparing each length would take 10^12 steps.
+        let (mut frames, mut callers) = (vec![1; 1_000_000], vec![1; 1_000_000]);
+        (frames[999_999], callers[999_999]) = (2, 3);
+        assert_eq!(shared(&frames, &callers), 0);
     }
 
     #[test]

@@ -88,10 +88,14 @@ pub(super) fn text(rows: usize, report: &TasksReport, context: &mut Context<'_>)
         prose(context, &Paint::default(), &line)?;
     }
     if !has_tasks {
-        let ended =
-            report.waits.iter().fold(0, |sum: u64, row| sum.saturating_add(row.waits.count));
-        let waits = units::counted(ended, "wait");
-        return prose(context, &strong, &format!("{waits} for tasks ended"));
+        let sum =
+            |of: fn(&TaskWaitRow) -> u64| report.waits.iter().map(of).fold(0, u64::saturating_add);
+        let ended = units::counted(sum(|row| row.waits.count), "wait");
+        let open = match sum(|row| row.still_waiting) {
+            0 => String::new(),
+            open => format!(", {} still wait", units::count(open)),
+        };
+        return prose(context, &strong, &format!("{ended} for tasks ended{open}"));
     }
     let failed = if report.faulted > 0 {
         format!(", {} failed", units::count(report.faulted))
