@@ -16,6 +16,7 @@ mod any_order;
 mod pauses;
 mod reading;
 mod runs;
+mod stack_list;
 mod step;
 mod turns;
 

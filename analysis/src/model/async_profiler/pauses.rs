@@ -1,6 +1,7 @@
 //! When dispatchers were suspended, which is known at the end.
 
-use super::reading::{AsyncReading, AsyncThread, KeepAsync, NO_STACK};
+use super::reading::{AsyncReading, AsyncThread, KeepAsync};
+use super::stack_list::NO_STACK;
 use crate::hash::HashMap;
 use nettrace_parser::Event;
 

@@ -1,6 +1,7 @@
 //! What threads run over time, read in a pass of its own.
 
-use super::reading::{AsyncReading, AsyncThread, KeepAsync, NO_STACK};
+use super::reading::{AsyncReading, AsyncThread, KeepAsync};
+use super::stack_list::NO_STACK;
 use super::turns::{AsyncTurn, AsyncTurns};
 use crate::hash::{HashMap, HashSet};
 use nettrace_parser::{BlockKind, Reader, Source};
