@@ -84,13 +84,26 @@ impl Filter {
         nanos: i64,
         is_of_process: bool,
     ) -> bool {
+        self.admits_by(|| process_id, || thread_id, nanos, is_of_process)
+    }
+
+    /// Checks the conditions on processes, threads, times and spans. The ids are computed where a condition
+    /// needs them.
+    #[inline]
+    fn admits_by(
+        &self,
+        process_id: impl Fn() -> Option<u64>,
+        thread_id: impl Fn() -> Option<u64>,
+        nanos: i64,
+        is_of_process: bool,
+    ) -> bool {
         self.from_nanos.is_none_or(|from| from <= nanos)
             && self.to_nanos.is_none_or(|to| nanos < to)
-            && holds(&self.threads, || thread_id)
-            && holds(&self.processes, || process_id)
+            && holds(&self.threads, &thread_id)
+            && holds(&self.processes, process_id)
             && self.spans.as_ref().is_none_or(|spans| match is_of_process {
                 true => spans.is_open(nanos),
-                false => spans.has_work(thread_id, nanos),
+                false => spans.has_work(thread_id(), nanos),
             })
     }
 
@@ -124,11 +137,9 @@ impl Filter {
         is_of_process: bool,
         model: &Model,
     ) -> bool {
-        self.from_nanos.is_none_or(|from| from <= nanos)
-            && self.to_nanos.is_none_or(|to| nanos < to)
-            && self.admits_thread(thread, model)
-            && self.admits_process(thread, model)
-            && self.admits_span(thread, (nanos, nanos), is_of_process, model)
+        let process_id = || model.process(model.thread(thread)?.process)?.id;
+        let thread_id = || model.thread(thread)?.os_thread_id;
+        self.admits_by(process_id, thread_id, nanos, is_of_process)
     }
 
     /// Returns whether one of the filter's spans for a thread, or for the process, overlaps the time

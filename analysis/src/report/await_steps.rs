@@ -131,17 +131,17 @@ impl AwaitSteps {
             self.steps.insert(place, (self.names.remove(&task), stacks));
         }
         let texts = resolved.model().texts();
-        let text = |name: Option<TaskName>, stacks: Vec<StackHandle>| {
+        let text = |name: Option<TaskName>, methods: Vec<&str>| {
             let name = name.map(|(name, at)| task_name(texts.get(name), resolved, at));
-            let methods: Vec<&str> = stacks.iter().map(|it| waiter(resolved, *it)).collect();
             format!("{} in {}", name.as_deref().unwrap_or("a task"), methods.join(" ← "))
         };
-        let of_tasks = self.steps.into_iter().map(|(at, (name, stacks))| (at, text(name, stacks)));
+        let of_tasks = self.steps.into_iter().map(|(at, (name, stacks))| {
+            (at, text(name, stacks.iter().map(|it| waiter(resolved, *it)).collect()))
+        });
         let of_profiler = self.profiled.into_iter().map(|(at, stack)| {
             let frames = below(resolved, stack, is_of_task_library).iter().take(MAX_METHODS);
             let frames = frames.filter_map(|frame| resolved.frame(*frame));
-            let methods: Vec<&str> = frames.map(|frame| frame.qualified_name()).collect();
-            (at, format!("a task in {}", methods.join(" ← ")))
+            (at, text(None, frames.map(|frame| frame.qualified_name()).collect()))
         });
         of_tasks.chain(of_profiler).collect()
     }

@@ -33,7 +33,7 @@ pub(crate) struct AsyncPause {
 pub(crate) struct AsyncPausesFound {
     pub(crate) pauses: Vec<AsyncPause>,
     /// Number of chains of calls that went on, and of which the trace has no begin: the buffer of the
-    /// thread that made them did not come. Awaits of these and others are missing.
+    /// thread that made them did not come.
     pub(crate) chains_without_begin: u64,
     /// Number of what found no room.
     pub(crate) left_out: u64,
@@ -52,14 +52,12 @@ struct PauseEdge {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EdgeOf {
-    /// With the stack that it will go on with, if that was told.
+    /// It is made, with the stack that it will go on with, if that was told.
     Created(Option<u32>),
-    /// The same.
+    /// It is suspended, with the stack that it will go on with, if that was told.
     Suspended(Option<u32>),
-    Resumed {
-        stack: u32,
-        is_of_task: bool,
-    },
+    /// It goes on with a stack.
+    Resumed { stack: u32, is_of_task: bool },
 }
 
 #[derive(Debug, Default)]
@@ -124,8 +122,8 @@ impl AsyncPauses {
         self.reading.stacks.stacks.iter().skip(number).map(|stack| &**stack)
     }
 
-    /// Returns the pauses that have ended. Buffers of several threads come in any order, so it is known
-    /// only at the end what belongs together.
+    /// Returns the pauses that have ended. They are known at the end, as buffers of several threads come in
+    /// any order.
     pub(crate) fn finish(mut self) -> AsyncPausesFound {
         let mut edges = std::mem::take(&mut self.reading.kept.edges);
         // What a thread does at one time stays in its order.
@@ -169,8 +167,8 @@ impl AsyncPauses {
     }
 }
 
-/// Returns whether two stacks of a dispatcher are at the same place. One of them may lack the callers of
-/// what made the dispatcher, if that was told later.
+/// Returns whether two stacks of a dispatcher are at the same place. One of them lacks the callers of what
+/// made it if they were told later.
 fn is_same_code(one: &[u64], other: &[u64]) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }
@@ -179,15 +177,15 @@ fn is_same_code(one: &[u64], other: &[u64]) -> bool {
 #[derive(Debug, Default)]
 struct LostChains {
     chains: u64,
-    /// Times in which a thread whose buffer did not come made one of them, by process: in order, and apart
-    /// from each other.
+    /// Times in which threads made them whose buffers did not come, by process, in order. They do not
+    /// overlap.
     holes: HashMap<Option<u64>, Vec<(u64, u64)>>,
 }
 
 impl LostChains {
-    /// Finds them. Ids of dispatchers count up: one below the first that was made in the trace was made
-    /// before it, others between those with the next ids, and before they were resumed. `edges` are in
-    /// order.
+    /// Finds the lost chains among edges in order. Ids of dispatchers count up. One below the first that is
+    /// made in the trace was made before it. Any other was made between its neighbours by id, and before
+    /// it was resumed.
     fn find(edges: &[PauseEdge]) -> LostChains {
         let mut lost = LostChains::default();
         for of_process in edges.chunk_by(|one, other| one.process == other.process) {

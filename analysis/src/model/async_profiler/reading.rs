@@ -6,8 +6,8 @@ use crate::hash::HashMap;
 use nettrace_parser::Event;
 use nettrace_parser::view::{AsyncBuffer, AsyncManifest, View};
 
-/// Maximum number of dispatchers whose stacks are kept; beyond it, those with the lower half of ids are
-/// forgotten, as ids count up.
+/// Maximum number of dispatchers whose stacks are kept; beyond it, the older half is forgotten, by the ids,
+/// which count up.
 const MAX_DISPATCHERS: usize = 1 << 18;
 /// Maximum number of threads that are followed. What further ones run is unknown.
 const MAX_THREADS: usize = 1 << 14;

@@ -343,7 +343,7 @@ impl PartTracker {
             TaskEdge::WorkEnd => {
                 let carrier = self.threads.get(thread.index())?;
                 let id = carrier.id.filter(|_| !carrier.has_left || carrier.is_guess)?;
-                Some((id, carrier.chain.first().copied()))
+                Some((id, carrier.innermost()))
             }
             _ => None,
         }
@@ -366,7 +366,7 @@ impl PartTracker {
             self.tasks.clear();
         }
         let carrier = self.threads.get(thread.index());
-        let activity = carrier.and_then(|carrier| carrier.chain.first().copied());
+        let activity = carrier.and_then(Carrier::innermost);
         self.tasks.insert((process, task), (id, activity));
     }
 
